@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -30,56 +31,45 @@ def _together(service: Service, *requests: dict[str, Any]) -> list[dict[str, Any
     return [{**json.loads(it.body), "status": it.status} for it in answers]
 
 
-def _outcome(name: str, faults: list[str]) -> Outcome:
-    return Outcome("race", name, "wrong" if faults else "right", tuple(faults))
-
-
-def creators(service: Service) -> Outcome:
+def creators(service: Service) -> Iterator[str]:
     """Several clients create one queue at once: exactly one answer says `created`."""
-    faults = []
     for _ in range(ROUNDS):
         queue = f"x{uuid.uuid4().hex[:12]}"
         answers = _together(service, _post("/queues", queue=queue))
         made = [it for it in answers if it.get("created")]
         if len(made) != 1 or {it["status"] for it in answers} != {200}:
-            faults.append(f"{len(made)} of {AT_ONCE} made it: {answers}")
+            yield f"{len(made)} of {AT_ONCE} made it: {answers}"
         _delete(service, queue)
-    return _outcome("creators", faults)
 
 
-def replays(service: Service) -> Outcome:
+def replays(service: Service) -> Iterator[str]:
     """Several clients send the same message with one key at once: the queue gets one message, and
     all clients get the same answer."""
-    faults = []
     for _ in range(ROUNDS):
         queue = _queue_with(service, messages=0)
         sent = _post(f"/queues/{queue}/messages", sender=3, body="x", key=queue)
         answers = _together(service, sent)
         if len({(it.get("id"), it["status"]) for it in answers}) != 1:
-            faults.append(f"not one answer: {answers}")
-        faults += _unless_left(service, queue, 1)
-    return _outcome("replays", faults)
+            yield f"not one answer: {answers}"
+        yield from _unless_left(service, queue, 1)
 
 
-def pops(service: Service) -> Outcome:
+def pops(service: Service) -> Iterator[str]:
     """Several clients send the same pop with one key at once: all get the same message, although
     the queue has two."""
-    faults = []
     for _ in range(ROUNDS):
         queue = _queue_with(service, messages=2)
         answers = _together(service, _post(f"/queues/{queue}/pop", client=3, key=f"{queue}p"))
         ids = {(it.get("id"), it["status"]) for it in answers}
         if len(ids) != 1 or None in {id_ for id_, _ in ids}:
-            faults.append(f"not one message: {answers}")
-        faults += _unless_left(service, queue, 1)
-    return _outcome("pops", faults)
+            yield f"not one message: {answers}"
+        yield from _unless_left(service, queue, 1)
 
 
-def broadcasts(service: Service) -> Outcome:
+def broadcasts(service: Service) -> Iterator[str]:
     """Several clients send the same broadcast with one key at once: each queue gets one message,
     and all clients get the same answer. Broadcasts without a key all succeed, also where they
     name the queues in different orders."""
-    faults = []
     for technique in TECHNIQUES:
         if technique == OF_ONE_PROCESS:  # this technique has no keys
             continue
@@ -87,26 +77,23 @@ def broadcasts(service: Service) -> Outcome:
         keyed = _post("/broadcast", sender=3, body="x", queues=queues, key=queues[0])
         answers = _together(service, keyed)
         if len({(str(it.get("ids")), it["status"]) for it in answers}) != 1:
-            faults.append(f"{technique}: not one answer: {answers}")
+            yield f"{technique}: not one answer: {answers}"
         orders = queues, queues[::-1]
         others = [_post("/broadcast", sender=3, body="x", queues=order) for order in orders]
         if {it["status"] for it in _together(service, *others)} != {200}:
-            faults.append(f"{technique}: not all are sent")
+            yield f"{technique}: not all are sent"
         for queue in queues:
-            faults += _unless_left(service, queue, 1 + AT_ONCE)
-    return _outcome("broadcasts", faults)
+            yield from _unless_left(service, queue, 1 + AT_ONCE)
 
 
-def clients(service: Service) -> Outcome:
+def clients(service: Service) -> Iterator[str]:
     """Several clients pop at once: each gets a message, and no message is delivered twice."""
-    faults = []
     for technique in TECHNIQUES:
         queue = _queue_with(service, AT_ONCE, technique)
         answers = _together(service, _post(f"/queues/{queue}/pop", client=3))
         if len({it.get("id") for it in answers} - {None}) != AT_ONCE:
-            faults.append(f"{technique}: not a message each: {answers}")
-        faults += _unless_left(service, queue, 0)
-    return _outcome("clients", faults)
+            yield f"{technique}: not a message each: {answers}"
+        yield from _unless_left(service, queue, 0)
 
 
 def _queue_with(service: Service, messages: int, technique: str = TECHNIQUES[0]) -> str:
@@ -132,3 +119,9 @@ def _delete(service: Service, queue: str) -> None:
 
 
 RACES = (creators, replays, pops, broadcasts, clients)
+
+
+def try_race(service: Service, race: Callable[[Service], Iterator[str]]) -> Outcome:
+    """Run a race, which yields every inconsistency."""
+    faults = tuple(race(service))
+    return Outcome("race", race.__name__, "wrong" if faults else "right", faults)

@@ -21,7 +21,7 @@ from typing import Any
 from cases import CONTRACT, Example, Selection, offered, try_example
 from conversation import try_probe
 from probes import PROBES, Terminate
-from races import RACES
+from races import RACES, try_race
 from service import Outcome, Service
 
 
@@ -61,7 +61,7 @@ def verdicts(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> Ite
 def run(service: Service, examples: dict[str, Example], wanted: Selection) -> list[Outcome]:
     """Try examples and races, then probes in parallel, at last the one that ends the service."""
     outcomes = [try_example(service, *item, wanted) for item in examples.items()]
-    outcomes += [race(service) for race in RACES if service.has_database]
+    outcomes += [try_race(service, race) for race in RACES if service.has_database]
     ending = [it for it in PROBES if any(isinstance(step, Terminate) for step in it.steps)]
     others = [it for it in PROBES if it not in ending]
     with ThreadPoolExecutor(len(others)) as pool:

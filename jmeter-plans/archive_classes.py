@@ -19,11 +19,8 @@ from pathlib import Path
 
 PLANS = Path(__file__).resolve().parent
 ARCHIVE = PLANS / "target" / "classes.jsa"
-ANSWER_REST = '"rows":[[6]]}'
-REQUEST_REST = (
-    '"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
-    '"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
-)
+EXAMPLE = PLANS / "example"
+ANSWER_REST = (EXAMPLE / "answer-rest.json").read_text(encoding="ascii")
 
 
 class _Service(BaseHTTPRequestHandler):
@@ -65,12 +62,10 @@ def main() -> int:
 
 def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
     """Runs the plan, with a dashboard, against a _Service; lists the classes in loaded.txt."""
-    (folder / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
-    (folder / "answer-rest.json").write_text(ANSWER_REST, encoding="ascii")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     plan = ["-t", str(PLANS / "closed-load.jmx"), "-Jusers=2", "-Jloops=50"]
-    plan += [f"-Jpayload={folder}", f"-Jport={server.server_address[1]}"]
+    plan += [f"-Jpayload={EXAMPLE}", f"-Jport={server.server_address[1]}"]
     files = ["-l", str(folder / "samples.jtl"), "-j", str(folder / "jmeter.log")]
     dashboard = ["-e", "-o", str(folder / "dashboard")]
     finished = _jmeter(

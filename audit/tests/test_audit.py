@@ -38,10 +38,6 @@ def osv(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return told
 
 
-def weights(found: list[Finding]) -> list[Weight]:
-    return [finding.weight for finding in found]
-
-
 def test_a_package_with_an_advisory_is_vulnerable(osv: dict[str, Any]) -> None:
     osv["answer"] = {"results": [{}, {"vulns": [{"id": "GHSA-1"}, {"id": "GHSA-2"}]}]}
     found = audit.of_purls("harness", [FLASK, JINJA])

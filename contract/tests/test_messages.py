@@ -105,7 +105,7 @@ def test_a_case_has_names_of_its_own_and_a_technique_that_there_is(name: str) ->
 def test_a_situation_is_made_before_the_example_s_own_requests() -> None:
     case = next(cases(EXAMPLES["ok-messages-pop-second"], SERVICE, Selection()))
     asked = [(it["method"], it["path"].rpartition("/")[2]) for it in situation(case)]
-    assert asked == [("POST", "queues")] * 2 + [("POST", "messages")] * 3 + [("POST", "pop")]
+    assert asked == [("POST", "queues")] + [("POST", "messages")] * 3 + [("POST", "pop")]
     bodies = [it["body"]["body"] for it in situation(case) if "body" in it["body"]]
     assert bodies == ["one", "two", "three"]
 

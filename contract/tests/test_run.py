@@ -131,23 +131,23 @@ def test_a_probe_tells_what_came(service: Service) -> None:
 
 
 def test_a_race_that_nobody_wins_is_told(service: Service) -> None:
-    assert [race(service).faults for race in RACES if not race(service).faults] == []
+    assert [race.__name__ for race in RACES if not any(race(service))] == []
 
 
 @pytest.mark.parametrize(
     ("race", "told"), [(replays, "not one answer: "), (pops, "not one message: ")]
 )
 def test_a_key_whose_requests_have_two_answers_is_told(
-    race: Callable[[Service], Outcome], told: str
+    race: Callable[[Service], Iterator[str]], told: str
 ) -> None:
     with serving(DoesAnew) as one:
-        faults = race(one).faults
+        faults = list(race(one))
     assert [each[: len(told)] for each in faults] == [told] * ROUNDS
 
 
 def test_a_broadcast_whose_key_has_two_answers_is_told() -> None:
     with serving(DoesAnew) as one:
-        faults = broadcasts(one).faults
+        faults = list(broadcasts(one))
     told = [each.partition(":")[0] for each in faults if ": not one answer: " in each]
     assert told == [each for each in TECHNIQUES if each != OF_ONE_PROCESS]
 

@@ -37,16 +37,15 @@ class JMeter:
     """Starts runs in a folder of their own, with a copy of the example payload."""
 
     folder: Path
-    plan: str = "closed-load.jmx"
 
     def start(self, port: int, **properties: object) -> JMeterRun:
-        """Starts the plan against 127.0.0.1:`port`; `properties` are the plan's."""
+        """Starts closed-load.jmx against 127.0.0.1:`port`; `properties` are the plan's."""
         shutdown_port = _free_udp_port()
         values = {"payload": self.folder / "payload", "label": "a cell", "port": port}
         values |= {"jmeterengine.nongui.port": shutdown_port}
         values |= {"jmeterengine.nongui.maxport": shutdown_port} | properties
         jtl, log = self.folder / "samples.jtl", self.folder / "jmeter.log"
-        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / self.plan)]
+        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "closed-load.jmx")]
         command += ["-l", str(jtl), "-j", str(log)]
         command += [f"-J{name}={value}" for name, value in values.items()]
         process = subprocess.Popen(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
+from conftest import ROWS
+
 SERVER_TIMING = "queue;dur=0.012, parse;dur=1.234, compute;dur=1.234, serialize;dur=0.345"
 
 
@@ -19,6 +21,11 @@ class Answer:
     body: bytes
     server_timing: str | None = SERVER_TIMING
     has_length: bool = True
+
+
+def right(request_id: str, rows: str = ROWS) -> Answer:
+    """A right answer: to the example's request, or with these rows."""
+    return Answer(200, f'{{"requestId":"{request_id}","rows":{rows}}}'.encode())
 
 
 @dataclass

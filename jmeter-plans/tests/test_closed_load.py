@@ -5,8 +5,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from conftest import REQUEST_REST, ROWS, JMeter, jmeter_in
-from stub_service import SERVER_TIMING, Answer, StubService
+from conftest import REQUEST_REST, JMeter, jmeter_in
+from stub_service import SERVER_TIMING, Answer, StubService, right
 
 DASHBOARD_COLUMNS = [
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",
@@ -14,10 +14,6 @@ DASHBOARD_COLUMNS = [
     "IdleTime", "Connect",
 ]  # fmt: skip
 WRONG_BODY = "The body is not this request's id with the exact answer"
-
-
-def right(request_id: str) -> Answer:
-    return Answer(200, f'{{"requestId":"{request_id}","rows":{ROWS}}}'.encode("ascii"))
 
 
 def with_body(change: "tuple[str, str]", request_id: str) -> Answer:
@@ -68,9 +64,7 @@ def test_each_user_keeps_one_connection(served: Served) -> None:
 def test_sends_and_compares_bytes_of_any_encoding(jmeter: JMeter) -> None:
     (jmeter.folder / "payload" / "body-rest.json").write_bytes('"note":"Größe ≤ 3"}'.encode())
     (jmeter.folder / "payload" / "answer-rest.json").write_bytes('"rows":"Größe"}'.encode())
-    with StubService(
-        lambda request_id: Answer(200, f'{{"requestId":"{request_id}","rows":"Größe"}}'.encode())
-    ) as service:
+    with StubService(lambda request_id: right(request_id, '"Größe"')) as service:
         samples = jmeter.run(service.port, users=1, loops=2).samples()
     assert {body.partition(b",")[2] for body in service.bodies} == {'"note":"Größe ≤ 3"}'.encode()}
     assert [sample["success"] for sample in samples] == ["true", "true"]

@@ -5,14 +5,10 @@ import socket
 import time
 
 import pytest
-from conftest import ROWS, JMeter, JMeterRun
-from stub_service import Answer, StubService
+from conftest import JMeter, JMeterRun
+from stub_service import StubService, right
 
 STOP_WITHIN_S = 90.0  # an in-flight request lasts 10 minutes: waiting for one would take longer
-
-
-def right(request_id: str) -> Answer:
-    return Answer(200, f'{{"requestId":"{request_id}","rows":{ROWS}}}'.encode("ascii"))
 
 
 def wait_for_requests(service: StubService, count: int) -> None:

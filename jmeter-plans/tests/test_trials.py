@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REQUEST_REST, ROWS
-from stub_service import Answer, StubService
+from stub_service import Answer, StubService, right
 from trials import (
     CORRECT,
     ERROR,
@@ -39,10 +39,6 @@ LOOKS = 5
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
     with loading(tmp_path_factory.mktemp("load"), users=4) as load:
         yield load
-
-
-def right(request_id: str, rows: str = ROWS) -> Answer:
-    return Answer(200, f'{{"requestId":"{request_id}","rows":{rows}}}'.encode())
 
 
 def first(*answers: Answer | Callable[[str], Answer], rows: str = ROWS) -> Callable[[str], Answer]:

@@ -12,6 +12,7 @@ from message_calls import Caller, calling_at
 
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
+from restbench_service.workloads.messages.database import Database
 
 settings.register_profile(
     "any machine",  # the same examples each time, and no clock
@@ -66,6 +67,15 @@ def caller(database: LiveDatabase) -> Iterator[Caller]:
     """Of the workload messages in this process."""
     with calling_at(database) as caller:
         yield caller
+
+
+@pytest.fixture
+def own(database: LiveDatabase) -> Iterator[Database]:
+    """A service's access to the database, without the service."""
+    own = Database(database.of_a_worker(database_connections=1))
+    own.open()
+    yield own
+    own.close()
 
 
 @pytest.fixture

@@ -61,6 +61,11 @@ class Caller:
         assert (made.status, made.members["created"]) == (200, True), made
         return name
 
+    def renew(self, queue: str, technique: str) -> None:
+        """Delete it, and make another of its name."""
+        self.ask("DELETE", f"/queues/{queue}")
+        self.ask("POST", "/queues", requestId=0, queue=queue, technique=technique)
+
     def send(self, queue: str, body: str = "x", **members: Any) -> Told:
         members = {"requestId": 7, "sender": 3, "body": body, **members}
         return self.ask("POST", f"/queues/{queue}/messages", **members)

@@ -12,7 +12,6 @@ from cases import SITUATIONS as OF_MESSAGES
 from contract_example import EXAMPLES, body_of, check_error, given, paths_of
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from live_service import STRATEGIES
 
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply, described
@@ -56,6 +55,22 @@ def opened(core: Core, declared: int = len(GOOD), path: str = "/matrix/serial") 
     exchange = core.open(Head("POST", path, query, JSON, declared))
     assert isinstance(exchange, Exchange)
     return exchange
+
+
+def handed_over(core: Core, body: bytes = GOOD, path: str = "/matrix/serial") -> "Future[Reply]":
+    """The reply to a request that its strategy has and that is not answered yet."""
+    exchange = opened(core, len(body), path)
+    assert exchange.take(body) is None
+    answered = exchange.run()
+    assert isinstance(answered, Future)
+    return answered
+
+
+def reply_to(core: Core, head: Head) -> Reply:
+    """To a head without its body."""
+    reply = core.open(head)
+    assert isinstance(reply, Reply)
+    return reply
 
 
 def post(core: Core, path: str, body: bytes, pieces: int = 1, declared: int | None = None) -> Reply:
@@ -151,7 +166,7 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_the_examples_of_limits_are_answered_as_the_contract_says(situation: str) -> None:
-    core = core_of(SITUATIONS[situation], **{name: Serial(None) for name in STRATEGIES})
+    core = core_of(SITUATIONS[situation])
     for name in given(situation):
         for path in paths_of(EXAMPLES[name]):
             reply = post(core, path, body_of(EXAMPLES[name]))
@@ -167,8 +182,7 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
     core = core_of(Settings(max_in_flight=1))
     first, sent = opened(core), EXAMPLES[name]["request"]
     content_type, declared = sent["headers"]["Content-Type"], len(body_of(EXAMPLES[name]))
-    reply = core.open(Head("POST", sent["path"], "", content_type, declared))
-    assert isinstance(reply, Reply)
+    reply = reply_to(core, Head("POST", sent["path"], "", content_type, declared))
     check_error(EXAMPLES[name], "", reply.body.decode())
     assert (reply.headers.get("Retry-After") == "1") == (reply.status == 503)
     send(first, GOOD).sent()
@@ -186,10 +200,7 @@ def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: s
         memory_budget_bytes=2 * needed_bytes - 1, input_cache_bytes=0, max_body_bytes=10_000
     )
     core = core_of(settings, first=strategy, serial=Serial(None))
-    held = opened(core, len(body), "/npb-mg/first")
-    held.take(body)
-    answered = held.run()
-    assert isinstance(answered, Future)
+    answered = handed_over(core, body, "/npb-mg/first")
     job, future = strategy.given[0]
     job.decode()
     reply = post(core, path, body)
@@ -211,9 +222,7 @@ def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
         (Head("POST", "/matrix/serial", "", JSON, 200), 503, "008"),
     ]
     for head, status, code in refusals:
-        reply = core.open(head)
-        assert isinstance(reply, Reply)
-        assert error_of(reply)[:2] == (status, code)
+        assert error_of(reply_to(core, head))[:2] == (status, code)
     unknown = opened(core, UNKNOWN)
     assert unknown.take(bytes(200)) is None
     too_large = unknown.take(b"x")
@@ -223,18 +232,6 @@ def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
     assert error_of(post(core, "/matrix/serial", b"{"))[:2] == (400, "002")
     assert_nothing_is_left(core)
     assert counted(core) == {"400": 2, "405": 1, "413": 2, "415": 1, "503": 2}
-
-
-def test_a_body_that_would_not_fit_into_the_memory_is_refused_as_it_comes() -> None:
-    core = core_of(Settings(max_body_bytes=1000, memory_budget_bytes=1000, input_cache_bytes=0))
-    one, two = opened(core, 600), opened(core, 600)
-    assert one.take(bytes(600)) is None
-    assert two.take(bytes(400)) is None
-    refused = two.take(b"x")
-    assert refused is not None and error_of(refused)[:2] == (503, "008")
-    assert core.budget.held_bytes == 600
-    one.cut_off()
-    assert_nothing_is_left(core)
 
 
 def test_a_place_is_free_when_the_answer_is_there_and_its_memory_when_it_is_sent(
@@ -255,13 +252,10 @@ def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -
     answered.sent()
 
 
-def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
+def test_a_strategy_that_hands_over_holds_no_thread() -> None:
     strategy = Scripted()
     core = core_of(serial=strategy)
-    exchange = opened(core)
-    exchange.take(GOOD)
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    answered = handed_over(core)
     assert not answered.done() and core.admission.in_flight == 1
     Thread(target=strategy.given[0][1].set_result, args=(PRODUCT,)).start()
     assert answered.result(60).body == PRODUCT
@@ -283,10 +277,7 @@ def test_whatever_ends_a_request_it_is_answered_counted_and_lets_go(
 ) -> None:
     strategy = Scripted()
     core = core_of(serial=strategy)
-    exchange = opened(core, UNKNOWN)
-    exchange.take(GOOD + b" " * padding)
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    answered = handed_over(core, GOOD + b" " * padding)
     strategy.given[0][1].set_exception(error)
     reply = answered.result(60)
     assert (reply.status, error_of(reply)[2]) == (status, message)
@@ -363,11 +354,10 @@ def test_the_media_type_is_compared_without_case_and_parameters(
 def test_a_long_page_has_a_place_until_it_is_sent() -> None:
     """For it a thread waits whose client does not read; a short one is always there."""
     core = core_of(Settings(max_in_flight=1))
-    page = core.open(Head("GET", "/docs/swagger-ui.css"))
-    assert isinstance(page, Reply)
+    page = reply_to(core, Head("GET", "/docs/swagger-ui.css"))
     assert (page.status, core.admission.in_flight) == (200, 1)
-    refused, short = (core.open(Head("GET", it)) for it in ("/docs/swagger-ui.css", "/health"))
-    assert isinstance(refused, Reply) and isinstance(short, Reply)
+    paths = ("/docs/swagger-ui.css", "/health")
+    refused, short = (reply_to(core, Head("GET", path)) for path in paths)
     assert (refused.status, short.status) == (503, 200)
     page.sent()
     assert_nothing_is_left(core)
@@ -378,8 +368,7 @@ PAGES = ["/health", "/strategies", "/metrics", "/openapi.json", "/docs/", "/docs
 
 @pytest.mark.parametrize("path", [*PAGES, "/docs/start.js", "/none", "/docs/..", "/docs/a%2e"])
 def test_every_reply_has_the_security_headers(core: Core, path: str) -> None:
-    reply = core.open(Head("GET", path))
-    assert isinstance(reply, Reply)
+    reply = reply_to(core, Head("GET", path))
     reply.sent()
     assert reply.status == (200 if path in {*PAGES, "/docs/start.js"} else 404)
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
@@ -393,7 +382,6 @@ def test_every_reply_has_the_security_headers(core: Core, path: str) -> None:
 
 
 def test_a_page_has_one_method(core: Core) -> None:
-    reply = core.open(Head("DELETE", "/health"))
-    assert isinstance(reply, Reply)
+    reply = reply_to(core, Head("DELETE", "/health"))
     assert error_of(reply) == (405, "009", "this path has the method GET only")
     assert reply.headers["Allow"] == "GET"

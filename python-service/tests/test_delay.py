@@ -13,13 +13,13 @@ from contract_example import EXAMPLES, body_of, check_error, given
 from live_metrics import in_flight, metric
 from live_service import LiveService, everyone_below, side_by_side, state_of, wait_until
 from raw_client import answer_of, connected, is_answered, post_head
-from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
+from test_core import GOOD, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
 from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
 from restbench_service.codec.codec import requested_delay_ms
 from restbench_service.core.delays import Delays
-from restbench_service.core.reply import Reply, RequestRefused
-from restbench_service.core.service import UNKNOWN, Core, Exchange, Head
+from restbench_service.core.reply import RequestRefused
+from restbench_service.core.service import UNKNOWN, Core, Exchange
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.settings import Settings
 
@@ -158,26 +158,6 @@ def test_no_stage_has_the_delay_once_more() -> None:
     times_ms = [float(each) for each in DURATION.findall(answered.headers["Server-Timing"])]
     assert times_ms[0] >= 50
     assert sum(times_ms) <= spent_ms + 0.001 * len(times_ms)
-
-
-@pytest.mark.parametrize(
-    ("path", "content_type", "declared", "code"),
-    [
-        ("/matrix/magic", JSON, 1, "009"),
-        ("/matrix/serial", "text/plain", 1, "009"),
-        ("/matrix/serial", JSON, 1 << 40, "007"),
-    ],
-)
-def test_what_is_refused_unread_waits_for_nothing(
-    path: str, content_type: str, declared: int, code: str
-) -> None:
-    core = core_of(Settings(max_delay_millis=LONG_MS))
-    refused = core.open(Head("POST", path, f"delay={LONG_MS}", content_type, declared))
-    assert isinstance(refused, Reply)
-    assert json.loads(refused.body)["errorCode"] == code
-    refused.sent()
-    assert core.delays.waiting == 0
-    assert_nothing_is_left(core)
 
 
 def test_a_wrong_delay_is_not_waited_for_and_not_computed() -> None:

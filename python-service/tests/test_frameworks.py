@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from live_service import (
     wait_until,
 )
 from raw_client import HEAD, answer_of, connected, everything, is_answered, post_head
-from test_core import GOOD, Scripted, assert_nothing_is_left, counted, opened
+from test_core import Scripted, assert_nothing_is_left, counted, handed_over
 from test_killed_processes import ENDLESS, SMALL, matrices, post
 
 from restbench_service.coded_workloads import coded_workloads
@@ -38,6 +38,8 @@ LONGEST = matrices(600, 1000, 300, "longest")  # three times as long
 SHORTER = matrices(500, 400, 50, "shorter")
 LONG_BODY = matrices(1, 30_000, 1, "long body")  # of 160 kB, soon computed
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
+IN_TWO_LOOPS = ("aiohttp", "rsgi")
+"""Where a request runs is decided in one place for all; test_delay.py looks at each in a thread."""
 
 SEES_CONNECTIONS = [name for name in FRAMEWORKS if name != "flask-granian"]
 """All but one can ask the connection: whether the client is silent, or gone."""
@@ -122,26 +124,25 @@ QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 
 
-def queued(service: LiveService, strategy: str) -> socket.socket:
+def queued(service: LiveService) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", service.port))
-    head = post_head(len(SMALL[0])).replace(b"serial", strategy.encode())
-    client.sendall(head + SMALL[0])
+    client.sendall(post_head(len(SMALL[0])) + SMALL[0])
     return client
 
 
 def are_left_out(
-    service: LiveService, users: ThreadPoolExecutor, strategy: str, long: tuple[bytes, bytes]
+    service: LiveService, users: ThreadPoolExecutor, long: tuple[bytes, bytes]
 ) -> bool:
     """Whether requests behind a long one are not computed where their clients leave during it."""
     before = answered(service)
-    first = users.submit(post, service, strategy, long[0])
+    first = users.submit(post, service, "serial", long[0])
     wait_until(lambda: in_flight(service) == 1 or first.done())
     # In flight is also who still sends a body: a short request could overtake the long one.
     begun_ticks = service.used_ticks()
     wait_until(
         lambda: service.used_ticks() - begun_ticks > WELL_INTO_COMPUTING_TICKS or first.done()
     )
-    clients = [queued(service, strategy) for _ in range(QUEUED)]
+    clients = [queued(service) for _ in range(QUEUED)]
     wait_until(lambda: in_flight(service) == 1 + QUEUED or first.done())
     was_long_enough = not first.done()
     for client in clients:
@@ -153,22 +154,17 @@ def are_left_out(
     return was_long_enough and answered(service) - before == {"200": 1, "503": QUEUED}
 
 
-@pytest.mark.parametrize(
-    ("framework", "strategy"),
-    [
-        *[(name, "serial") for name in SEES_CONNECTIONS],
-        *[(name, "process-per-request") for name in POOLED],
-    ],
-)
+@pytest.mark.parametrize("framework", SEES_CONNECTIONS)
 def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
-    all_of_them: dict[str, LiveService], users: ThreadPoolExecutor, framework: str, strategy: str
+    all_of_them: dict[str, LiveService], users: ThreadPoolExecutor, framework: str
 ) -> None:
-    """A busy machine may let the clients leave too late: then behind a longer one."""
+    """A busy machine may let the clients leave too late: then behind a longer one. That
+    strategies ask whether a client waits is tested in test_strategies.py."""
     service = all_of_them[framework]
     logged = len(service.log.read_text())
-    assert any(are_left_out(service, users, strategy, long) for long in (LONGER, *[LONGEST] * 3))
+    assert any(are_left_out(service, users, long) for long in (LONGER, *[LONGEST] * 3))
     assert in_flight(service) == 0
-    assert post(service, strategy, SMALL[0]).body == SMALL[1]
+    assert post(service, "serial", SMALL[0]).body == SMALL[1]
     log = service.log.read_text()[logged:]
     assert "Traceback" not in log
     assert "ERROR" not in log
@@ -206,7 +202,7 @@ def is_computed_first(service: LiveService) -> bool:
     return is_computed
 
 
-@pytest.mark.parametrize("framework", IN_A_LOOP)
+@pytest.mark.parametrize("framework", IN_TWO_LOOPS)
 def test_what_runs_in_a_thread_makes_nobody_wait(
     all_of_them: dict[str, LiveService], framework: str
 ) -> None:
@@ -215,9 +211,8 @@ def test_what_runs_in_a_thread_makes_nobody_wait(
 
 
 def test_what_runs_in_the_event_loop_makes_all_else_wait(tmp_path: Path) -> None:
-    """Which of the two is decided in one place for all frameworks."""
     settings = {"HANDOFF": "loop", "STRATEGIES": "serial"}
-    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in ("aiohttp", "rsgi")}
+    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in IN_TWO_LOOPS}
     with side_by_side(wanted) as services:
         assert [it.health()["handoff"] for it in services] == ["loop"] * 2
         assert [is_computed_first(it) for it in services] == [True] * 2
@@ -271,10 +266,7 @@ def test_a_place_is_held_until_an_answer_is_sent_for_which_a_thread_may_wait(
     strategy, settings = Scripted(), Settings()
     offered = coded_workloads(settings)
     core = Core(settings, offered, {"serial": strategy}, Server("test", "none 1.0", handoff))
-    exchange = opened(core)
-    exchange.take(GOOD)
-    replied = exchange.run()
-    assert isinstance(replied, Future)
+    replied = handed_over(core)
     strategy.given[0][1].set_result(bytes(SENT_AT_ONCE_BYTES + beyond))
     assert core.admission.in_flight == (beyond if handoff is None else 0)
     assert counted(core) == {"200": 1}

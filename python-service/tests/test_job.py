@@ -94,16 +94,10 @@ def test_more_operations_than_the_kind_s_limit_are_011(strategies: Table, name: 
         assert strategies[name].execute(job).result()
 
 
-def test_010_goes_before_011_and_both_before_what_reserving_raises() -> None:
-    limits = WorkLimits(NEEDED_BYTES - 1, {"npb-mg": 1})
-    for given, code in ((limits, "010"), (replace(limits, working_bytes=None), "011")):
-        with pytest.raises(InvalidRequestError) as error:
-            npb(limits=given, reserve=refuse).decode()
-        assert error.value.code == code
-
-
 @every_strategy
-def test_that_order_is_the_same_wherever_a_request_is_decoded(strategies: Table, name: str) -> None:
+def test_010_goes_before_011_and_both_before_what_reserving_raises(
+    strategies: Table, name: str
+) -> None:
     """Of a kernel's request, short or long: its memory is counted in the service's process."""
     body = b'{"requestId":1,"class":"S"}'
     limits = WorkLimits(NEEDED_BYTES - 1, {"npb-mg": 1})

@@ -83,8 +83,6 @@ def test_idle_processes_use_no_time(service: LiveService) -> None:
     ("strategy", "name"),
     [
         ("process-per-element", "PE-1"),
-        ("process-per-request", "PR-1"),
-        ("executor-per-element", "EE-1"),
         ("executor-per-request", "ER-1"),
         ("adaptive", "F1-1"),
     ],
@@ -92,6 +90,7 @@ def test_idle_processes_use_no_time(service: LiveService) -> None:
 def test_the_requests_that_a_killed_process_s_pool_had_are_told_so_and_others_are_served(
     service: LiveService, users: ThreadPoolExecutor, strategy: str, name: str
 ) -> None:
+    """Each pool and each kind of technique; test_process_pool.py has all four of them."""
     pool, logged = service.pool(name[:3]), len(service.log.read_text())
     busy = computing(list(pool.values()))
     answers = [users.submit(post, service, strategy, LONGER[0]) for _ in range(2)]

@@ -11,9 +11,9 @@ from typing import NoReturn, cast
 
 import psycopg
 import pytest
-from live_database import LiveDatabase, fresh_name
+from live_database import LiveDatabase, fresh_name, unused_address
 from live_service import wait_until
-from message_calls import Caller, calling_at
+from message_calls import ON_DATABASE, Caller, calling_at
 from test_no_threads import no_new_thread
 
 from restbench_service.workloads.messages import techniques
@@ -46,12 +46,11 @@ def test_server_timing_tells_what_of_computing_was_the_database(
     assert compute and float(compute[1]) + 0.002 >= float(found[1]) + float(found[2])
 
 
-@every_technique
+@pytest.mark.parametrize("technique", ON_DATABASE)
 def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
     caller: Caller, database: LiveDatabase, technique: str
 ) -> None:
-    if technique == "memory":
-        pytest.skip("one process knows of all that happens to it")
+    """Of a queue in memory one process knows all that happens to it."""
     queue = caller.queue(technique)
     caller.send(queue)
     with calling_at(database, database_connections=1) as another:
@@ -61,12 +60,11 @@ def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
             caller.pop(queue),
             caller.ask("GET", f"/queues/{queue}/messages"),
             caller.ask("DELETE", f"/queues/{queue}/messages/1"),
-            caller.ask("POST", "/broadcast", requestId=1, sender=1, queues=[queue], body="x"),
+            caller.broadcast(queue),
         ):
             assert (told.status, told.code) == (404, "012")
         for name in ("blocking", technique):
-            another.ask("DELETE", f"/queues/{queue}")
-            another.ask("POST", "/queues", requestId=1, queue=queue, technique=name)
+            another.renew(queue, name)
             assert caller.send(queue, name).status == 200
             assert another.pop(queue).members["body"] == name
 
@@ -78,19 +76,11 @@ def test_a_queue_of_another_technique_by_now_has_its_own_rules(
     assert caller.send(queue).status == 200
     assert caller.send(queue, receiver=7).code == "013"
     with calling_at(database, database_connections=1) as another:
-        another.ask("DELETE", f"/queues/{queue}")
-        another.ask("POST", "/queues", requestId=1, queue=queue, technique="skip-locked")
-        assert (
-            caller.ask(
-                "POST", "/broadcast", requestId=1, sender=1, queues=[queue, other], body="x"
-            ).status
-            == 200
-        )
-        another.ask("DELETE", f"/queues/{queue}")
-        another.ask("POST", "/queues", requestId=1, queue=queue, technique="pgmq")
+        another.renew(queue, "skip-locked")
+        assert caller.broadcast(queue, other).status == 200
+        another.renew(queue, "pgmq")
         assert caller.send(queue).status == 200
-        another.ask("DELETE", f"/queues/{queue}")
-        another.ask("POST", "/queues", requestId=1, queue=queue, technique="skip-locked")
+        another.renew(queue, "skip-locked")
         assert caller.send(queue, receiver=7).status == 200
 
 
@@ -325,41 +315,28 @@ def test_the_log_names_what_makes_tables_that_are_missing(
     assert schema.endswith("SQLSTATE 3F000: tables are missing: restbench database migrate")
 
 
-def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        calling_at(database.at(silent.getsockname()[1]), database_connections=1) as caller,
-    ):
-        asked = [caller.page("/health")["database"] for _ in range(2)]
-        assert asked == [{"up": False}, {"up": False}]
-        assert caller.database._asked and not caller.database._asked.done()
-
-
-@pytest.fixture
-def asked(database: LiveDatabase, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    """Without a service; who asks whether it is up waits for the answer."""
-    monkeypatch.setattr("restbench_service.workloads.messages.database.UP_CHECK_SECONDS", 30.0)
-    asked = Database(database.of_a_worker(database_connections=1))
-    asked.open()
-    yield asked
-    asked.close()
-
-
-def test_whether_it_is_up_is_asked_again_though_once_no_thread_could_be_started(
-    asked: Database,
-) -> None:
-    with no_new_thread("is it up"), pytest.raises(RuntimeError):
-        asked.is_up()
-    assert asked.is_up()
+def test_health_is_answered_and_nothing_done_while_the_database_accepts_and_says_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent_one = unused_address().at(silent.getsockname()[1])
+        with calling_at(silent_one, database_connections=1) as caller:
+            asked = [caller.page("/health")["database"] for _ in range(2)]
+            assert asked == [{"up": False}, {"up": False}]
+            assert caller.database._asked and not caller.database._asked.done()
+            told = caller.send("a")
+            assert (told.status, told.code) == (503, "014")
 
 
 def test_whether_it_is_up_is_asked_again_whatever_went_wrong_before(
-    asked: Database, monkeypatch: pytest.MonkeyPatch
+    own: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No thread could be started, or something failed in it. Who asks waits for the answer."""
+    monkeypatch.setattr("restbench_service.workloads.messages.database.UP_CHECK_SECONDS", 30.0)
+    with no_new_thread("is it up"), pytest.raises(RuntimeError):
+        own.is_up()
     with monkeypatch.context() as patched:
         patched.setattr(psycopg, "connect", lambda *_, **__: 1 / 0)
-        assert not asked.is_up()
-    assert asked.is_up()
+        assert not own.is_up()
+    assert own.is_up()
 
 
 def test_a_database_whose_connections_are_all_in_use_is_up(database: LiveDatabase) -> None:

@@ -5,15 +5,11 @@ The contract's examples have the rules of each member; here is what they cannot 
 
 import hashlib
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from live_database import unused_address
 
-from restbench_service.codec import messages
-from restbench_service.codec.codec import MAX_CONCURRENTLY_READ_BYTES, Answer, read_members
+from restbench_service.codec.codec import Answer
 from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.routes import Routes
@@ -35,28 +31,6 @@ LIMITS = (1000, 65536)
 
 def codec(operation: str, *values: str) -> MessagesJson:
     return MessagesJson(operation, *LIMITS, "serial", values)
-
-
-@pytest.mark.parametrize("beyond", [0, 1])
-def test_one_long_body_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch, beyond: int) -> None:
-    """And usual ones side by side."""
-    members = b'{"requestId": 1, "sender": 1, "body": "x"}'
-    body = members.ljust(MAX_CONCURRENTLY_READ_BYTES + beyond)
-    both = threading.Barrier(2)
-    together = list[bool]()
-
-    def meet(*arguments: Any) -> Any:
-        try:
-            together.append(both.wait(0.5 if beyond else 60) >= 0)
-        except threading.BrokenBarrierError:
-            together.append(False)
-        return read_members(*arguments)
-
-    monkeypatch.setattr(messages, "read_members", meet)
-    with ThreadPoolExecutor(2) as threads:
-        sent = threads.map(lambda _: codec("send", "a").decode(body, ""), range(2))
-        assert [each.request_id for each in sent] == [1, 1]
-    assert together == [not beyond] * 2
 
 
 def test_a_fingerprint_is_the_same_in_both_services() -> None:

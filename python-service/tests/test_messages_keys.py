@@ -1,7 +1,6 @@
 """What a key of a message promises: one effect and one answer, however often it is asked."""
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -47,15 +46,6 @@ def test_one_key_of_many_broadcasts_at_once_is_one_message_for_each_queue(
     assert len({tuple(each.members["ids"]) for each in told}) == 1
     assert [replayed(each) for each in told].count(False) == 1
     assert [caller.count(queue) for queue in queues] == [1] * 3
-
-
-@pytest.fixture
-def own(database: LiveDatabase) -> Iterator[Database]:
-    """A service's, without the service."""
-    own = Database(database.of_a_worker(database_connections=1))
-    own.open()
-    yield own
-    own.close()
 
 
 def test_receipts_are_forgotten_when_they_are_old(

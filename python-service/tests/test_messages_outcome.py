@@ -1,16 +1,13 @@
 """What is answered when the connection breaks: not done, or unknown, and never a false word."""
 
-import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from pathlib import Path
 
 import pytest
 from cutting_proxy import Cut, CuttingProxy
 from live_database import LiveDatabase, fresh_name
 from live_service import wait_until
 from message_calls import Caller, Told, calling_at
-from test_core import GOOD, Scripted, assert_nothing_is_left, core_of, opened
+from test_core import Scripted, assert_nothing_is_left, core_of, handed_over, opened
 
 from restbench_service.core.service import UNKNOWN
 from restbench_service.settings import Settings
@@ -205,15 +202,6 @@ def test_a_server_that_falls_silent_before_has_done_nothing(
     assert cut_off.pop(queue).status == 200
 
 
-def test_a_server_that_accepts_and_says_nothing_has_done_nothing() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
-        with calling_at(LiveDatabase(url, Path("/dev/null")), database_connections=1) as caller:
-            told = caller.send("a")
-            assert (told.status, told.code) == (503, "014")
-            assert caller.page("/health")["database"] == {"up": False}
-
-
 @pytest.mark.parametrize(("is_blocking", "status"), [(True, 200), (False, 503)])
 def test_what_is_done_in_a_database_is_told_though_others_have_all_memory(
     monkeypatch: pytest.MonkeyPatch, is_blocking: bool, status: int
@@ -221,11 +209,9 @@ def test_what_is_done_in_a_database_is_told_though_others_have_all_memory(
     monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
     strategy = Scripted()
     core = core_of(Settings(memory_budget_bytes=1000, input_cache_bytes=0), serial=strategy)
-    exchange, other = opened(core), opened(core, UNKNOWN)
-    assert exchange.take(GOOD) is None
+    other = opened(core, UNKNOWN)
     assert other.take(bytes(300)) is None
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    answered = handed_over(core)
     strategy.given[0][1].set_result(bytes(900))
     reply = answered.result()
     assert reply.status == status

@@ -89,7 +89,6 @@ def test_without_room_nothing_is_sent_and_the_rest_goes_on(
     guarded: Caller, disk: Disk, technique: str
 ) -> None:
     queue, key = guarded.queue(technique), {"key": fresh_name()}
-    asked = {"requestId": 7, "sender": 3, "queues": [queue], "body": "x"}
     key = {} if technique == "memory" else key
     sent = guarded.send(queue, **key)
     kept = guarded.send(queue).members["id"]
@@ -100,7 +99,7 @@ def test_without_room_nothing_is_sent_and_the_rest_goes_on(
         for told in (
             guarded.send(queue),
             guarded.send(queue, key=fresh_name()),
-            guarded.ask("POST", "/broadcast", **asked),
+            guarded.broadcast(queue),
         ):
             assert (told.status, told.code, told.headers["Retry-After"]) == (503, "014", "1")
             assert told.members["errorMessage"] == NOT_DONE
@@ -298,9 +297,8 @@ def test_the_messages_of_a_queue_that_another_process_has_replaced_are_gone(
         queue, budget = caller.queue(MEMORY), caller.core.budget
         assert caller.send(queue).status == 200
         assert budget.held_bytes > 0
-        another.ask("DELETE", f"/queues/{queue}")
+        another.renew(queue, technique)
         made = {"requestId": 1, "queue": queue, "technique": technique}
-        another.ask("POST", "/queues", **made)
         assert caller.ask("POST", "/queues", **made).members["created"] is False
         assert budget.held_bytes == 0
         assert caller.count(queue) == 0

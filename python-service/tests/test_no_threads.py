@@ -18,7 +18,6 @@ from test_core import GOOD, PRODUCT, assert_nothing_is_left, core_of, counted, e
 from test_event_loop import head, pieces
 
 from restbench_service.core.admission import Hold, MemoryBudget
-from restbench_service.core.reply import Reply
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.standard_pools import MultiprocessingPool
@@ -100,26 +99,6 @@ def test_an_event_loop_without_a_thread_refuses_and_leaves_nothing() -> None:
     assert reply.body == PRODUCT
     reply.sent()
     assert counted(core) == {"503": 1, "200": 1}
-    assert_nothing_is_left(core)
-
-
-def test_a_request_in_an_event_loop_waits_for_a_thread_that_lives() -> None:
-    core, goes_on = core_of(), threading.Event()
-
-    async def answer(requests: Requests) -> Reply:
-        with no_new_thread():
-            answering = asyncio.ensure_future(requests.answer(head(len(GOOD)), pieces(GOOD)))
-            await asyncio.wait([answering], timeout=0.1)
-        assert not answering.done()
-        goes_on.set()
-        return await answering
-
-    with ThreadPool(2) as threads:
-        threads.submit(goes_on.wait, 60)
-        reply = asyncio.run(answer(Requests(core, threads, ())))
-    assert reply.body == PRODUCT
-    reply.sent()
-    assert counted(core) == {"200": 1}
     assert_nothing_is_left(core)
 
 

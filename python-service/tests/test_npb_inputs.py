@@ -73,29 +73,6 @@ def test_the_matrix_of_cg_is_npb_s(
     assert ascending.all()
 
 
-@pytest.mark.parametrize(
-    ("class_name", "columns", "values"),
-    [
-        ("S", [0, 1, 36], [-8.827405531242738, 0.08061892944739288, 0.39278132511447694]),
-        ("W", [0, 60, 105], [-10.989066898551929, 0.029710249504336903, 0.050871694872029624]),
-    ],
-)
-def test_the_first_row_of_cg_s_matrix_is_npb_s(
-    class_name: str, columns: list[int], values: list[float]
-) -> None:
-    matrix = build_matrix(size_of("CG", class_name))
-    assert matrix.columns[:3].tolist() == columns
-    np.testing.assert_allclose(matrix.values[:3], values, rtol=1e-13)
-
-
-def test_cg_s_matrix_is_symmetric() -> None:
-    matrix = build_matrix(size_of("CG", "S"))
-    rows = np.repeat(np.arange(1400), np.diff(matrix.row_starts))
-    dense = np.zeros((1400, 1400))
-    dense[rows, matrix.columns] = matrix.values
-    np.testing.assert_allclose(dense, dense.T, rtol=1e-14)
-
-
 def test_the_charges_of_mg_are_npb_s() -> None:
     charges = find_charges(size_of("MG", "S"))
     for positions, expected in ((charges.positive, POSITIVE), (charges.negative, NEGATIVE)):

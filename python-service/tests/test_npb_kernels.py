@@ -22,8 +22,8 @@ from restbench_service.workloads.npb.workload import KERNELS, NpbWorkload
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 FLOATING = ("CG", "MG", "FT")
-CUTTING = ("process-per-element", "executor-per-element", "process-per-request")
-"""Strategies that cut a loop, and one that runs it whole in another process."""
+IN_PROCESSES = ("process-per-element", "process-per-request")
+"""One strategy that cuts a loop, and one that runs it whole in another process."""
 SEED = random_numbers.SEED
 
 
@@ -38,7 +38,7 @@ def value_in_order(kernel: str) -> Value:
 
 
 @every_kernel
-@pytest.mark.parametrize("strategy", CUTTING)
+@pytest.mark.parametrize("strategy", IN_PROCESSES)
 def test_class_w_is_verified_and_the_same_to_the_last_bit_as_in_order(
     strategies: dict[str, Strategy], kernel: str, strategy: str
 ) -> None:

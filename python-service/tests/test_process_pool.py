@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live_service import (
@@ -46,6 +47,8 @@ WHOLE_SECONDS = 5.0
 SOON_SECONDS = 15.0
 """After every kill, also on a busy machine. The promises hold for all kills but two."""
 on_pools = pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
+on_kinds = pytest.mark.parametrize("name", PER_REQUEST)
+"""One technique on each of the two pools, for what is the pool's alone."""
 OTHERS = set[int]()
 """Processes of the strategies that other tests have started here, of the same names."""
 
@@ -133,7 +136,7 @@ def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, pre
     wait_until(partial(serves_again, strategy))
 
 
-@on_pools
+@on_kinds
 @pytest.mark.usefixtures("patient")
 def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind(
     strategy: Strategy, prefix: str
@@ -174,7 +177,7 @@ def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
     assert serves(strategy)
 
 
-@on_pools
+@on_kinds
 @pytest.mark.usefixtures("patient")
 def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
     strategy: Strategy, prefix: str, users: ThreadPoolExecutor
@@ -196,23 +199,31 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
         assert serves(strategy)
 
 
-def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "shortages", [1, 2], ids=["no memory once", "once more while that is handled"]
+)
+def test_a_pool_that_cannot_be_started_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, shortages: int
 ) -> None:
     monkeypatch.setattr(process_pool, "RETRY_SECONDS", 0.2)
-    attempts = list[int]()
+    coming = [MemoryError() for _ in range(shortages)]
+    give_up = process_pool.ProcessPool._give_up
 
-    def failing_once(*arguments: object) -> MultiprocessingPool:
-        attempts.append(1)
-        if len(attempts) == 1:
-            raise MemoryError
-        return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
+    def made(*arguments: Any) -> MultiprocessingPool:
+        if coming:
+            raise coming.pop()
+        return MultiprocessingPool(*arguments)
 
-    tried = process_pool.ProcessPool(failing_once, "PR", 1, ())
+    def given_up(tried: process_pool.ProcessPool, error: Exception) -> None:
+        if coming:
+            raise coming.pop()
+        give_up(tried, error)
+
+    monkeypatch.setattr(process_pool.ProcessPool, "_give_up", given_up)
+    tried = process_pool.ProcessPool(made, "TA", 1, ())
     try:
         tried.await_ready()
-        assert tried.submit(os.getpid).result(60) in pool("PR-").values()
-        assert len(attempts) == 2
+        assert tried.submit(os.getpid).result(60) in pool("TA-").values()
     finally:
         tried.close()
 
@@ -307,7 +318,7 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
 
 
-@on_pools
+@on_kinds
 def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
     strategy: Strategy, prefix: str
 ) -> None:

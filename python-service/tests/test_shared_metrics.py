@@ -8,10 +8,9 @@ from unittest.mock import Mock
 
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
-from test_core import core_of
+from test_core import core_of, reply_to
 
 from restbench_service.core.metrics import SharedMetrics
-from restbench_service.core.reply import Reply
 from restbench_service.core.service import Head
 from restbench_service.metrics_folder import VARIABLE
 
@@ -54,6 +53,5 @@ def test_a_page_that_fails_is_099_and_one_without_memory_008(
 ) -> None:
     core = core_of()
     monkeypatch.setattr(core.metrics, "text", Mock(side_effect=failure))
-    failed = core.open(Head("GET", "/metrics"))
-    assert isinstance(failed, Reply)
+    failed = reply_to(core, Head("GET", "/metrics"))
     assert (failed.status, json.loads(failed.body)["errorCode"]) == answer

@@ -189,29 +189,29 @@ def test_the_wait_for_other_requests_is_queue_and_not_compute(strategies: Table,
         assert max(each["queue"] for each in times) >= min(each["compute"] for each in times)
 
 
-@every_strategy
+@pytest.mark.parametrize("name", ["serial", "process-per-element", "worker-pool"])
 def test_a_workload_that_waits_for_other_things_needs_no_permit(
     strategies: Table, name: str, tmp_path: Path
 ) -> None:
     """Where it is computed by its caller; a pool has no more than its processes."""
-    if name not in ("serial", "process-per-element", "worker-pool"):
-        pytest.skip("limited by its processes")
     meeting = Meeting(str(tmp_path), 2)
     with ThreadPoolExecutor(2) as users:
         answers = users.map(lambda _: Waiting(meeting=meeting).run(strategies[name], 1), range(2))
         assert [len(answer["records"]) for answer in answers] == [1, 1]
 
 
-@every_strategy
-@pytest.mark.parametrize("is_blocking", [False, True])
+@pytest.mark.parametrize(
+    ("name", "is_blocking"),
+    [
+        *[(name, False) for name in ("serial", *PER_ELEMENT, *PER_REQUEST, "worker-pool")],
+        *[(name, True) for name in (*PER_REQUEST, "worker-pool")],
+    ],
+)
 def test_a_request_whose_client_left_while_it_waited_is_not_run(
     strategies: Table, signal: Path, users: ThreadPoolExecutor, name: str, is_blocking: bool
 ) -> None:
+    """The others do a blocking request at once; adaptive has places with permits of their kinds."""
     strategy: Any = strategies[name]
-    if name == "adaptive":
-        pytest.skip("has places with permits of the others' kinds")
-    if is_blocking and name in ("serial", *PER_ELEMENT):
-        pytest.skip("its caller's thread does such a request at once")
     gate: Gate = strategy.gate
     assert gate._free[is_blocking] < 100, "such requests have permits of their own"
     held = (HeldWaiting if is_blocking else Held)(until=str(signal))
@@ -243,10 +243,8 @@ def test_the_setting_of_running_requests_holds(tmp_path: Path) -> None:
             strategy.close()
 
 
-@every_strategy
+@pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
 def test_a_long_error_of_a_unit_arrives_cut(strategies: Table, name: str) -> None:
-    if name in ("serial", "adaptive", "worker-pool"):
-        pytest.skip("it comes from no other process")
     with pytest.raises(RuntimeError, match="xxxx") as error:
         strategies[name].execute(Verbose().job(3)).result()
     assert len(str(error.value)) == 1000

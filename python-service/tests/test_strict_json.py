@@ -13,6 +13,7 @@ from restbench_service.codec import codec, strict_json
 from restbench_service.codec.codec import MAX_CONCURRENTLY_READ_BYTES, Codec, readable_id
 from restbench_service.codec.logs import LogsJson
 from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE, MatrixJson
+from restbench_service.codec.messages import MessagesJson
 from restbench_service.codec.npb import NpbJson
 from restbench_service.codec.strict_json import MAX_DEPTH, MalformedJsonError, check
 
@@ -186,6 +187,10 @@ READ: dict[str, tuple[Codec[Any, Any], bytes]] = {
     "matrix": (MatrixJson(1), b'{"requestId":1,"matrixOne":%b,"matrixTwo":%b}' % (ONE, ONE)),
     "logs": (LogsJson(), b'{"requestId":1,"ruleSet":"R16","lines":["a"]}'),
     "npb": (NpbJson("IS"), b'{"requestId":1,"class":"S"}'),
+    "messages": (
+        MessagesJson("send", 0, 9, "serial", ("a",)),
+        b'{"requestId":1,"sender":1,"body":"x"}',
+    ),
 }
 
 

@@ -1,45 +1,32 @@
 """A Unix socket in the place of an address: for a proxy on the same machine."""
 
-import http.client
 import json
 import os
-import socket
 import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from live_service import JSON, SERVICE, start, wait_until
+import httpx
+from live_service import DEADLINE_SECONDS, JSON, SERVICE, start, wait_until
 from test_killed_processes import SMALL
 
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.process import free_socket
 
 
-class Connection(http.client.HTTPConnection):
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost")
-        self.path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(str(self.path))
-
-
 def answer(path: Path, method: str, target: str, body: bytes = b"") -> bytes:
-    connection = Connection(path)
-    try:
-        connection.request(method, target, body, JSON)
-        return connection.getresponse().read()
-    finally:
-        connection.close()
+    transport = httpx.HTTPTransport(uds=str(path))
+    with httpx.Client(transport=transport, timeout=DEADLINE_SECONDS) as client:
+        url = f"http://localhost{target}"
+        return client.request(method, url, content=body, headers=JSON).content
 
 
 def answers(path: Path) -> bool:
     try:
-        return bool(answer(path, "GET", "/health"))
-    except (OSError, http.client.HTTPException):  # of one that is killed half an answer may come
+        return path.exists() and bool(answer(path, "GET", "/health"))
+    except httpx.TransportError:  # of one that is killed half an answer may come
         return False
 
 

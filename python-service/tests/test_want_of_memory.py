@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -14,16 +13,12 @@ from test_core import (
     core_of,
     counted,
     error_of,
-    opened,
+    handed_over,
 )
 from test_event_loop import head, pieces
 
 from restbench_service.codec.matrix import MatrixJson
 from restbench_service.core.reply import Reply
-from restbench_service.core.service import Core, Head
-from restbench_service.execution import process_pool
-from restbench_service.execution.process_pool import ProcessPool
-from restbench_service.execution.standard_pools import MultiprocessingPool
 from restbench_service.frameworks.event_loop import Requests
 from restbench_service.frameworks.flask import create_app
 from restbench_service.workloads.matrix import MatrixWorkload
@@ -61,63 +56,21 @@ def test_while_an_event_loop_reads_a_body() -> None:
 
 
 def test_while_the_answer_to_a_failed_request_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    core, strategy = core_answering_later()
-    exchange = opened(core)
-    exchange.take(GOOD)
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    strategy = Scripted()
+    core = core_of(serial=strategy)
+    answered = handed_over(core)
     monkeypatch.setattr(MatrixJson, "identify", short)
     strategy.given[0][1].set_exception(KeyError())
     assert error_of(answered.result(60)) == REFUSED
     assert_nothing_is_left(core)
 
 
-def core_answering_later() -> tuple[Core, Scripted]:
-    strategy = Scripted()
-    return core_of(serial=strategy), strategy
-
-
 def test_but_what_may_have_changed_data_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """008 says that nothing is done."""
     monkeypatch.setattr(MatrixWorkload, "is_blocking", True)
-    core, strategy = core_answering_later()
-    exchange = opened(core)
-    exchange.take(GOOD)
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    strategy = Scripted()
+    core = core_of(serial=strategy)
+    answered = handed_over(core)
     strategy.given[0][1].set_exception(MemoryError())
     assert error_of(answered.result(60))[:2] == (500, "099")
     assert_nothing_is_left(core)
-
-
-def test_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    core = core_of()
-    monkeypatch.setattr(core.metrics, "text", short)
-    page = core.open(Head("GET", "/metrics"))
-    assert isinstance(page, Reply)
-    assert error_of(page) == REFUSED
-
-
-def test_twice_as_a_pool_is_made_costs_the_pool_only_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once more while the first want of memory is handled."""
-    monkeypatch.setattr(process_pool, "RETRY_SECONDS", 0.2)
-    shortages = [MemoryError(), MemoryError()]
-    give_up = ProcessPool._give_up
-
-    def made(*arguments: Any) -> MultiprocessingPool:
-        if shortages:
-            raise shortages.pop()
-        return MultiprocessingPool(*arguments)
-
-    def given_up(pool: ProcessPool, error: Exception) -> None:
-        if shortages:
-            raise shortages.pop()
-        give_up(pool, error)
-
-    monkeypatch.setattr(ProcessPool, "_give_up", given_up)
-    pool = ProcessPool(made, "WM", 1, ())
-    try:
-        pool.await_ready()
-        assert pool.submit(abs, -1).result(60) == 1
-    finally:
-        pool.close()

@@ -140,9 +140,7 @@ def test_a_wrong_answer_to_a_right_request_is_told() -> None:
         (404, '{"requestId":7,"errorCode":"012","errorMessage":"queue: does not exist"}'),
         (500, '{"requestId":7,"errorCode":"099","errorMessage":"a fault"}'),
     ):
-        body = text.encode()
-        headers = {"content-type": "application/json", "content-length": str(len(body))}
-        answer = Answer(status, headers | {"server-timing": TIMING}, body)
+        answer = answer_of({"status": status, "responseText": text})
         assert unlike_verdict(Message(b"", path="/messages/"), verdict, answer), text
 
 

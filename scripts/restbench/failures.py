@@ -55,8 +55,11 @@ class EnvironmentProblem(Failure):
     exit_code = ExitCode.ENVIRONMENT
 
 
-class StorageProblem(EnvironmentProblem):
-    """Results cannot be written any more: nothing that is measured from here on could be kept."""
+class StorageProblem(Failure):
+    """Results cannot be written any more: nothing that is measured from here on could be kept. It
+    is no EnvironmentProblem, so that code that records a failed cell does not catch it."""
+
+    exit_code = ExitCode.ENVIRONMENT
 
 
 class ChangedDuringRun(EnvironmentProblem):
@@ -83,14 +86,6 @@ class Regression(Failure):
     """Something is really worse than it was, or than it should be."""
 
     exit_code = ExitCode.REGRESSION
-
-
-class GrowsTooFast(Regression):
-    """Something takes more time for a larger size than it should."""
-
-
-class LimitMissed(Regression):
-    """The cost of something, relative to that of the practical limit, is higher than allowed."""
 
 
 class Interrupted(BaseException):

@@ -6,11 +6,11 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Group
@@ -21,13 +21,13 @@ from restbench.commands.options import console
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.failures import CellsFailed, GrowsTooFast
+from restbench.drive.wrk import Client
+from restbench.failures import CellsFailed, Regression
 from restbench.machine import machine, machine_cpu, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.progress import duration
 from restbench.show.terminal import drawn
 from tools import growth_series
-from tools.bench_limit import Client
 from tools.growth_fit import TOLERANCE, Fit, Series, fit
 from tools.growth_plan import Plan, plan_of
 from tools.limit_servers import Server
@@ -44,7 +44,6 @@ READING = (
 SMALLEST_MS = 0.02
 
 Tell = Callable[[str], None]
-Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
@@ -65,19 +64,21 @@ class _Work:
     plan: Plan
     folder: Path
     tell: Tell
+    failures: list[str] = field(default_factory=list)
     foreign_pct: list[float] = field(default_factory=list)
 
     def look(self, running: Service) -> None:
         """See what others do while nothing of ours should be at work."""
         self.foreign_pct.append(machine_cpu.look(running.pids()))
 
-    def tried(self, measured: Callable[[], Measured]) -> Measured | CellsFailed:
-        """What was measured, or why it could not be: the other parts have their turn."""
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of the measurement: where it cannot be measured, the others have their turn."""
         try:
-            return measured()
+            yield
         except CellsFailed as failure:
             self.tell(f"FAILED  {failure}")
-            return failure
+            self.failures.append(str(failure))
 
 
 def measure(plan: Plan, tell: Tell) -> Growth:
@@ -90,23 +91,23 @@ def measure(plan: Plan, tell: Tell) -> Growth:
     watch.end_leftovers()
     with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
         work = _Work(plan, Path(name), tell)
-        found = list(_parts(work))
-    series = [each for part in found if not isinstance(part, CellsFailed) for each in part]
+        series = list(_series(work))
     return Growth(
         tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
-        tuple(str(each) for each in found if isinstance(each, CellsFailed)),
+        tuple(work.failures),
         median(work.foreign_pct),
     )
 
 
-def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+def _series(work: _Work) -> Iterator[Series]:
     plan = work.plan
     for name in plan.choice.services:
         with service.start(name, "none", None, work.folder / name) as running:
             for sweep in plan.sweeps[name]:
                 work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
                 asked = _server(running, "serial", sweep.kernel)
-                yield work.tried(partial(growth_series.of_stages, asked, sweep, plan.rounds))
+                with work.part():
+                    yield from growth_series.of_stages(asked, sweep, plan.rounds)
             for strategy in plan.choice.of(running.strategies()):
                 work.look(running)
                 yield from _strategy(work, running, strategy)
@@ -114,21 +115,23 @@ def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
         yield from _processes(work)
 
 
-def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Series] | CellsFailed]:
+def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[Series]:
     plan = work.plan
     asked = _server(running, strategy, plan.dispatched.kernel)
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
     work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
-    yield work.tried(partial(growth_series.of_stages, asked, plan.dispatched, plan.rounds))
-    client = Client(work.folder / "users.json", placement.allowed_cores()[-1])
-    yield work.tried(partial(growth_series.of_users, asked, client, plan))
+    with work.part():
+        yield from growth_series.of_stages(asked, plan.dispatched, plan.rounds)
+    client = Client(work.folder / "users.json", 1, str(placement.allowed_cores()[-1]))
+    with work.part():
+        yield from growth_series.of_users(asked, client, plan)
 
 
-def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+def _processes(work: _Work) -> Iterator[Series]:
     """The pools of the Python service, with more and more processes in them."""
     plan = work.plan
     work.tell(f"python  pools of {_listed(plan.processes)} processes")
-    by_strategy: dict[str, list[list[float] | CellsFailed]] = {}
+    by_strategy: dict[str, list[list[float]]] = {}
     for count in plan.processes:
         place = work.folder / f"processes-{count}"
         settings = {"RESTBENCH_PROCESSES": str(count)}
@@ -136,14 +139,12 @@ def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
             for strategy in plan.choice.of(running.strategies()):
                 asked = _server(running, strategy, plan.dispatched.kernel)
                 shape = plan.dispatched.shapes[-1]
-                dispatch_ms = partial(growth_series.dispatch_ms, asked, shape, plan.rounds)
-                by_strategy.setdefault(strategy, []).append(work.tried(dispatch_ms))
+                with work.part():
+                    taken_ms = growth_series.dispatch_ms(asked, shape, plan.rounds)
+                    by_strategy.setdefault(strategy, []).append(taken_ms)
     for name, by_count in by_strategy.items():
-        failures = [each for each in by_count if isinstance(each, CellsFailed)]
-        taken_ms = [each for each in by_count if not isinstance(each, CellsFailed)]
-        yield from failures
-        if not failures:
-            yield [growth_series.over_processes(f"python {name}", plan.processes, taken_ms)]
+        if len(by_count) == len(plan.processes):
+            yield growth_series.over_processes(f"python {name}", plan.processes, by_count)
 
 
 def _server(running: Service, strategy: str, kernel: str) -> Server:
@@ -174,14 +175,14 @@ def bench_growth(
 
 
 def judge(found: Growth) -> None:
-    """CellsFailed where something could not be measured, else GrowsTooFast where anything does."""
+    """CellsFailed where something was not measured, else Regression where it grows too fast."""
     if found.failures:
         raise CellsFailed(f"not measured: {'; '.join(found.failures)}")
     faster = [each for each in found.fits if each.verdict == "grows faster"]
     if faster:
         series = [each.series for each in faster]
         subjects = "; ".join(f"{each.server}: {each.what} ({each.over})" for each in series)
-        raise GrowsTooFast(
+        raise Regression(
             f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}."
             f"{_busy(found)}"
         )

@@ -16,9 +16,10 @@ from restbench import cli
 from restbench.commands.options import console
 from restbench.drive import wrk
 from restbench.drive.payload import Payload, payload_of
+from restbench.drive.wrk import Client
 from restbench.experiment import experiment
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, LimitMissed
+from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, Regression
 from restbench.machine import machine, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.terminal import drawn
@@ -118,15 +119,15 @@ def measure(
 def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
     body = plan.folder / "body.json"
     body.write_bytes(payload.body(REQUEST_ID))
-    client = Client(body, plan.client_core)
+    client = Client(body, CONNECTIONS, str(plan.client_core))
     for server in servers:
         require_right(server, payload)
-        client.warm_up(server)
+        warm_up(client, server)
     found = []
     for turn in range(plan.turns):
         # each turn in the other order: what drifts does so for both alike
         order = servers if turn % 2 else servers[::-1]
-        costs = {each.name: client.cpu_ms(each, plan.turn_s) for each in order}
+        costs = {each.name: cpu_ms(client, each, plan.turn_s) for each in order}
         found.append((costs[servers[0].name], costs[servers[1].name]))
     return found
 
@@ -145,41 +146,16 @@ def standing(framework: str, complexity: str, of_services: Sequence[Sequence[Tur
     )
 
 
-@dataclass(frozen=True)
-class Client:
-    """wrk with one body, on a core of its own."""
+def cpu_ms(client: Client, server: Server, seconds: float) -> float:
+    """The server's CPU time a request under load for so many seconds."""
+    return client.load(server.name, server.url, seconds, server.pids).service_ms
 
-    body: Path
-    core: int
-    connections: int = CONNECTIONS
 
-    def cpu_ms(self, server: Server, seconds: float) -> float:
-        """The server's CPU time a request under load for so many seconds."""
-        return wrk.load(
-            server.name,
-            server.url,
-            self.body,
-            connections=self.connections,
-            seconds=seconds,
-            cores=str(self.core),
-            pids=server.pids,
-        ).service_ms
-
-    def warm_up(self, server: Server) -> None:
-        """Load until a request costs no less."""
-        costs: list[float] = []
-        while not warmed_up(costs):
-            costs.append(self.cpu_ms(server, WARMUP_SLICE_S))
-
-    def output(self, server: Server, seconds: float) -> str:
-        """What wrk prints of a load for so many seconds, of one at least."""
-        return wrk.output(
-            server.url,
-            self.body,
-            connections=self.connections,
-            seconds=seconds,
-            cores=str(self.core),
-        )
+def warm_up(client: Client, server: Server) -> None:
+    """Load until a request costs no less."""
+    costs: list[float] = []
+    while not warmed_up(costs):
+        costs.append(cpu_ms(client, server, WARMUP_SLICE_S))
 
 
 def warmed_up(costs: Sequence[float]) -> bool:
@@ -251,11 +227,11 @@ def available(named: Sequence[str] | None, tell: Callable[[str], None]) -> list[
 
 
 def judge(found: list[Standing]) -> None:
-    """LimitMissed where a whole interval is above its bar."""
+    """Regression where a whole interval is above its bar."""
     missed = [each for each in found if each.verdict == "missed"]
     if missed:
         places = "; ".join(f"{each.framework} {each.complexity} {_ratio(each)}" for each in missed)
-        raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
+        raise Regression(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
 def _ratio(each: Standing) -> str:

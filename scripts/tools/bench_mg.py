@@ -18,7 +18,7 @@ from restbench.drive import npb_runs
 from restbench.drive.npb_runs import Program
 from restbench.experiment.npb import Work
 from restbench.experiment.statistics import Ratio, paired_ratio
-from restbench.failures import LimitMissed
+from restbench.failures import Regression
 from restbench.machine import machine, machine_lock, watch
 from tools import limit_servers, microbench_program
 
@@ -95,7 +95,7 @@ def bench_mg(
     console.print(f"MG {npb_class}, run {RUNS} of {processes} processes: {found}", soft_wrap=True)
     console.print(machine.one_line(machine.describe()), soft_wrap=True)
     if not found.is_held:
-        raise LimitMissed(f"above {RATIO_BAR:g}, or a quartile off by {QUARTILE_BAR:.0%}: {found}")
+        raise Regression(f"above {RATIO_BAR:g}, or a quartile off by {QUARTILE_BAR:.0%}: {found}")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from restbench.drive.payload import Payload, make_payload, payload_of
-from restbench.drive.wrk import answered, seconds_of
+from restbench.drive.wrk import Client, answered, seconds_of
 from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
 from restbench.store import store
 from tools import limit_servers
-from tools.bench_limit import Client
 from tools.growth_fit import Series
 from tools.growth_plan import Plan, Sweep
 from tools.limit_servers import REQUEST_ID, Server
@@ -117,10 +116,10 @@ def of_users(server: Server, client: Client, plan: Plan) -> list[Series]:
 def _look(server: Server, client: Client, seconds: float) -> dict[str, float]:
     """What a load saw, in milliseconds: its mean latency, and the time of the wall clock for a
     request. A longer one, where too few were answered in it: what is slow takes its time."""
-    output = client.output(server, seconds)
+    output = client.output(server.url, seconds)
     while requests_in(output) < ANSWERS_A_USER * client.connections and seconds < LONGEST_S:
         seconds *= 2
-        output = client.output(server, seconds)
+        output = client.output(server.url, seconds)
     per_request_s = seconds_of(server.name, output) / answered(server.name, output)
     latency_s = seconds_of(server.name, output, "Latency")
     return {"latency": 1000 * latency_s, "1/throughput": 1000 * per_request_s}

@@ -43,9 +43,7 @@ class Choice:
 
 def choice(service: str, strategies: str) -> Choice:
     """As a command line says it; an empty text is everything. BadConfiguration."""
-    if service:
-        require_known("--service", service, STRATEGIES)
-    services: list[ServiceName] = [each for each in STRATEGIES if service in ("", each)]
+    services = [require_known("--service", service, STRATEGIES)] if service else [*STRATEGIES]
     names = tuple(each.strip() for each in strategies.split(",") if each.strip())
     known = dict.fromkeys(name for each in services for name in STRATEGIES[each])
     for each in names:

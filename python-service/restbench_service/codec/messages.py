@@ -93,22 +93,22 @@ class MessagesJson:
     def decode(self, body: bytes, query: str) -> Request:
         """Raises InvalidRequestError 002, 003 for path, query and members, 007, in this order."""
         if OPERATIONS[self.operation][0] != "POST":  # GET and DELETE ignore a body
-            return self._decoded(_Members(), query, None)
+            return self._decoded(_Members(), query)
         with reading(body):
             members = read_members(body, _MEMBERS)
             try:
-                return self._decoded(members, query, id_of(members.requestId))
+                return self._decoded(members, query)
             except InvalidRequestError as error:
                 request_id = id_of(members.requestId)
                 raise InvalidRequestError(error.code, error.message, request_id) from None
 
-    def _decoded(self, members: _Members, query: str, request_id: str | int | None) -> Request:
+    def _decoded(self, members: _Members, query: str) -> Request:
         queue = _queue("queue", self.values[0]) if self.values else ""
         message_id = _identifier("id", self.values[1]) if len(self.values) > 1 else 0
         if wrong := delay_fault(query, self.max_delay_ms):
             raise InvalidRequestError("003", wrong)
         asked = parse_qs(query, keep_blank_values=True) if query else {}
-        common: dict[str, Any] = {"request_id": request_id, "strategy": self.strategy}
+        common: dict[str, Any] = {"strategy": self.strategy}
         match self.operation:
             case "list":
                 after = _parameter(asked, "after", _queue, "")

@@ -15,6 +15,7 @@ CONTRACT = Path(__file__).parents[3] / "contract" / "openapi.yaml"
 PAGE_FOLDER = Path(__file__).parent / "docs"
 """Folder of the page and its script: flask-swagger-ui has both in one file, which would need a
 Content-Security-Policy that allows inline scripts."""
+_TO_THE_FOLDER = {**DATA_HEADERS, "Content-Type": "text/plain", "Location": "/docs/"}
 
 
 @cache
@@ -23,13 +24,20 @@ def openapi() -> Reply:
     return page(json.dumps(yaml.safe_load(CONTRACT.read_text("utf-8"))).encode())
 
 
-def document(raw_path: str) -> Callable[[], Reply] | None:
-    """The function that makes the reply to /docs or a path below it; None if there is no file."""
-    if raw_path == "/docs":  # redirect to the folder
-        headers = {**DATA_HEADERS, "Content-Type": "text/plain", "Location": "/docs/"}
-        return lambda: Reply(308, headers, b"")
-    path = _files().get(raw_path)
-    return None if path is None else partial(_file, path)
+def documents() -> dict[str, Callable[[], Reply]]:
+    """By path, the functions that make the replies to /docs and to each file below it. No other
+    file can be read, whatever path a client sends."""
+    found = find_spec("flask_swagger_ui")  # not imported: that would import Flask
+    folders = found.submodule_search_locations if found else None
+    theirs = [Path(folder) / "dist" for folder in folders or ()]
+    paths = [
+        path for folder in (*theirs, PAGE_FOLDER) for path in folder.iterdir() if path.is_file()
+    ]
+    return {
+        "/docs": lambda: Reply(308, _TO_THE_FOLDER, b""),
+        "/docs/": partial(_file, PAGE_FOLDER / "index.html"),
+        **{f"/docs/{path.name}": partial(_file, path) for path in paths},
+    }
 
 
 def _file(path: Path) -> Reply:
@@ -39,15 +47,3 @@ def _file(path: Path) -> Reply:
         f"{kind}; charset=utf-8" if kind.startswith("text/") else kind,
         PAGE_HEADERS,
     )
-
-
-@cache
-def _files() -> dict[str, Path]:
-    """The files by request path. No other file can be read, whatever path a client sends."""
-    found = find_spec("flask_swagger_ui")  # not imported: that would import Flask
-    folders = found.submodule_search_locations if found else None
-    theirs = [Path(folder) / "dist" for folder in folders or ()]
-    paths = [
-        path for folder in (*theirs, PAGE_FOLDER) for path in folder.iterdir() if path.is_file()
-    ]
-    return {"/docs/": PAGE_FOLDER / "index.html", **{f"/docs/{path.name}": path for path in paths}}

@@ -37,7 +37,7 @@ from ..workloads.workload import InvalidRequestError
 from . import reply
 from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
-from .documentation import document, openapi
+from .documentation import documents, openapi
 from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
 from .reply import JSON, NO_PATH, NO_WORKER, STOPPING, Reply, RequestRefused, log_fault
 from .routes import Route, Routes
@@ -132,6 +132,7 @@ class Core:
             "/strategies": self._list_strategies,
             "/metrics": lambda: reply.page(self.metrics.text(), METRICS_TYPE),
             "/openapi.json": openapi,
+            **documents(),
         }
 
     @property
@@ -151,7 +152,7 @@ class Core:
         return Exchange.opened(self, routes[head.method], head)
 
     def _page(self, head: Head) -> Reply:
-        make = self._pages.get(head.raw_path) or document(head.raw_path)
+        make = self._pages.get(head.raw_path)
         if make is None:
             return reply.error("009", NO_PATH, status=404)
         if head.method not in ("GET", "HEAD"):  # the contract does not define HEAD

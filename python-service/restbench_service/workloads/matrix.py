@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .workload import Body, InvalidRequestError, ParallelLoop, Workload
+from .workload import Body, InvalidRequestError, ParallelLoop, Workload, for_tasks
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 FLOAT64_EXACT_BELOW = 2**53
@@ -107,15 +107,9 @@ def multiply(operands: MatrixRequest, loop: ParallelLoop) -> Matrix:
     left, right = operands.left, operands.right
     body, dtype = _body_of(operands)
     product = loop.array((left.shape[0], right.shape[1]), np.int64)
-    shared = [_for_tasks(operand, dtype, loop) for operand in (left, right)]
+    shared = [for_tasks(operand, dtype, loop) for operand in (left, right)]
     loop.for_each(product.size, product.shape[1], body, *shared, product)
     return product
-
-
-def _for_tasks(operand: Matrix, dtype: type, loop: ParallelLoop) -> Operand:
-    shared = loop.array(operand.shape, dtype)
-    shared[...] = operand
-    return shared
 
 
 def _body_of(operands: MatrixRequest) -> tuple[Body, type]:

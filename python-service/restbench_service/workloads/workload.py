@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 Input_contra = TypeVar("Input_contra", contravariant=True)
 Output_co = TypeVar("Output_co", covariant=True)
@@ -48,6 +48,13 @@ class ParallelLoop(Protocol):
         cut finer or not at all.
         Raises the exception that a task has raised; if there are several, any one of them.
         """
+
+
+def for_tasks(array: NDArray[Any], dtype: DTypeLike, loop: ParallelLoop) -> NDArray[Any]:
+    """A copy of an array, with elements of type `dtype`, that the tasks of the loop can read."""
+    shared = loop.array(array.shape, dtype)
+    shared[...] = array
+    return shared
 
 
 class Workload(Protocol[Input_contra, Output_co]):

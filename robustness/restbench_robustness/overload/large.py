@@ -28,39 +28,31 @@ TIMEOUT_S = 60.0
 CODE = re.compile(rb"errorCode\D{1,12}([0-9]{3})")
 
 
-def _around(text: bytes, one: bytes) -> tuple[bytes, bytes]:
-    begin, end = one.split(text)
-    return begin, end
-
-
-#: Begin and end of a request; further rows of matrixOne go between. The product has as many rows.
+#: Requests with a mark where pieces go. Between rows, further rows of matrixOne do; the product has
+#: as many.
+MARK = b"\0"
 JSON_ROWS = (
-    b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[{"value":"1"}',
-    b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
+    b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[{"value":"1"}\0]},'
+    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}'
 )
-SOAP_ROWS = _around(b"<row>\0</row>", envelope("1", [(1, ["\0"]), (1, ["1"])]))
+SOAP_ROW = envelope("1", [(1, ["\0"]), (1, ["1"])])
+SOAP_ROWS = SOAP_ROW.replace(b"<row>\0</row>", MARK)
 #: For envelopes that are near the maximum number of elements and near the maximum size.
-SOAP_WIDE_ROWS = _around(b"<row>\0</row>", envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]))
-#: For envelopes with one huge text: further characters go between.
-SOAP_ID = _around(b"\0", envelope("\0", [(1, ["1"]), (1, ["1"])]))
-SOAP_COLUMN_COUNT = _around(b"777", envelope("1", [(777, ["1"]), (1, ["1"])]))
-SOAP_ROW = _around(b"\0", envelope("1", [(1, ["\0"]), (1, ["1"])]))
-SOAP_HEADER = _around(
-    b"\0",
-    envelope("1", [(1, ["1"]), (1, ["1"])]).replace(
-        b"<s:Body>", b'<s:Header><a xmlns="urn:a">\0</a></s:Header><s:Body>'
-    ),
+SOAP_WIDE_ROWS = envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]).replace(b"<row>\0</row>", MARK)
+SOAP_ID = envelope("\0", [(1, ["1"]), (1, ["1"])])
+SOAP_COLUMN_COUNT = envelope("1", [(777, ["1"]), (1, ["1"])]).replace(b"777", MARK)
+SOAP_HEADER = envelope("1", [(1, ["1"]), (1, ["1"])]).replace(
+    b"<s:Body>", b'<s:Header><a xmlns="urn:a">\0</a></s:Header><s:Body>'
 )
 
 
 @dataclass(frozen=True)
 class Large:
-    """A kind of body: `piece`, repeated between `begin` and `end`."""
+    """A kind of body: `piece`, repeated in place of the MARK in `around`."""
 
     what: str
     piece: bytes
-    begin: bytes = b""
-    end: bytes = b""
+    around: bytes = MARK
     soap: bool = False
     codes: tuple[str, ...] = ("002",)
     """The right error codes; `200` stands for a product."""
@@ -72,30 +64,30 @@ class Large:
 
     def body(self, size: int) -> bytes:
         """The longest body of at most `size` bytes."""
-        room = size - len(self.begin) - len(self.end)
-        return self.begin + self.piece * (room // len(self.piece)) + self.end
+        begin, end = self.around.split(MARK)
+        return begin + self.piece * ((size - len(begin + end)) // len(self.piece)) + end
 
 
 #: A body may exceed what a service can hold: 007, or 010 where its memory is small. A text in the
 #: header counts as a node for each piece in which it is read; with more than 10000 it is 007.
 BODIES = (
-    Large("rows of 1", b',{"value":"1"}', *JSON_ROWS, codes=("200", "007", "010")),
+    Large("rows of 1", b',{"value":"1"}', JSON_ROWS, codes=("200", "007", "010")),
     Large("white space", b" "),
     Large("brackets", b"["),
-    Large("rows of 1", b"<row>1</row>", *SOAP_ROWS, soap=True, codes=("200", "007", "010")),
+    Large("rows of 1", b"<row>1</row>", SOAP_ROWS, soap=True, codes=("200", "007", "010")),
     Large(
         "rows of 11",
         b"<row>10,1,1,1,1,1,1,1,1,1,1</row>",
-        *SOAP_WIDE_ROWS,
+        SOAP_WIDE_ROWS,
         soap=True,
         codes=("200", "008", "010"),
     ),
     Large("white space", b" ", soap=True),
     Large("comments", b"<!---->", soap=True),
-    Large("one id", b"1", *SOAP_ID, soap=True, codes=("003",)),
-    Large("one columnCount", b"1", *SOAP_COLUMN_COUNT, soap=True, codes=("003",)),
-    Large("one row of digits", b"1", *SOAP_ROW, soap=True, codes=("005",)),
-    Large("text in the header", b"1", *SOAP_HEADER, soap=True, codes=("200", "007")),
+    Large("one id", b"1", SOAP_ID, soap=True, codes=("003",)),
+    Large("one columnCount", b"1", SOAP_COLUMN_COUNT, soap=True, codes=("003",)),
+    Large("one row of digits", b"1", SOAP_ROW, soap=True, codes=("005",)),
+    Large("text in the header", b"1", SOAP_HEADER, soap=True, codes=("200", "007")),
 )
 
 

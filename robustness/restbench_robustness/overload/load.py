@@ -32,8 +32,10 @@ HIGH = Shape(rows=2000, inner=50, columns=20)
 LARGE = Shape(rows=1, inner=500_000, columns=1)
 #: The most frequent request of a flood: narrow operands need much work for few bytes to send.
 WORK = Shape(rows=200, inner=10, columns=200)
-#: A column times a row of so many elements: a task each is more than a request may have.
-MANY_TASKS_SIDE = 1001
+#: The same where an element is a task or a thread, which takes tens of microseconds.
+WORK_OF_TASKS = Shape(rows=40, inner=10, columns=40)
+#: A column times a row: a task an element is more than a request may have.
+MANY_TASKS = Shape(rows=1001, inner=1, columns=1001)
 SCRIPT = Path(__file__).with_name("flood.lua")
 PRIORITY = -15
 """Nice value of wrk."""
@@ -107,22 +109,16 @@ def overload_mix(strategy: str) -> list[Kind]:
         b'"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
         b'"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}'
     )
-    row = ",".join("1" * MANY_TASKS_SIDE)
-    column = ",".join(['{"value":"1"}'] * MANY_TASKS_SIDE)
-    outer = (
-        f'"matrixOne":{{"columnCount":1,"rows":[{column}]}},'
-        f'"matrixTwo":{{"columnCount":{MANY_TASKS_SIDE},"rows":[{{"value":"{row}"}}]}}}}'
-    )
     is_per_element = strategy.endswith("-per-element")
     return [
-        valid(WORK, 850),
+        valid(WORK_OF_TASKS if is_per_element else WORK, 850),
         valid(LOW, 80),
         valid(HIGH, 8, "?kernel=native"),
         valid(LARGE, 2),
         Kind(20, unequal, 422, "001"),
         Kind(20, rest[:-40], 400, "002"),
         Kind(20, rest[:-5] + b'x"}]}}', 422, "005"),
-        *([Kind(20, outer.encode(), 413, "011")] if is_per_element else []),
+        *([Kind(20, valid(MANY_TASKS).rest, 413, "011")] if is_per_element else []),
     ]
 
 

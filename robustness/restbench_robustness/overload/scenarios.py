@@ -272,7 +272,7 @@ async def pool_killed(subject: Subject, strategy: str, force: Force) -> Findings
             victim = chance.choice(pool)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
-            is_whole = lambda victim=victim: _is_whole(subject, victim, before)  # noqa: E731
+            is_whole = partial(_is_whole, subject, victim, before)
             whole.append(await seconds_until(is_whole, LONG_S))
         outcome = await asyncio.to_thread(ended)
     good = outcome.only(Verdict.RIGHT, Verdict.FAULT, Verdict.REFUSED)

@@ -95,9 +95,9 @@ def series(row: Row, metric: str, kind: str = "") -> Series:
     return Series(known) if known else Series(lack=f"{row.cell.id} has no {lacking}")
 
 
-def usable(rows: Iterable[Row], metric: str, kind: str = "") -> dict[Cell, Series]:
+def usable(rows: Iterable[Row], metric: str) -> dict[Cell, Series]:
     """By cell: the series of each row's metric that a ratio can be made of."""
-    found = {row.cell: series(row, metric, kind) for row in rows}
+    found = {row.cell: series(row, metric) for row in rows}
     return {cell: each for cell, each in found.items() if each.is_usable}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from restbench.analyse import predecessor, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED, two_sided_t
+from restbench.grouping import grouped
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
 #: Response times are reported where the kept part of a trial is long enough for so many responses
@@ -73,18 +74,16 @@ def measurements(
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     cut_short = facts.keys() - finished if finished else set()
-    trials = [each for each in trials if each.block not in cut_short]
+    trials = [each for each in trials if each.block not in cut_short and not each.arm]
     events = [each for each in events if each.block not in cut_short]
-    found: dict[tuple[str, int], list[Trial]] = {}
-    course = []
-    for each in trials:
-        if not each.arm:
-            found.setdefault((each.cell, each.block), []).append(each)
-            # The rates of an open load follow a plan.
-            if each.completions and "rate_per_s" not in each.extras:
-                per_s = each.completions / each.seconds
-                course.append((each.block, each.round, each.cell, per_s))
-    starts = predecessor.start_gaps(course)
+    found = grouped(trials, lambda each: (each.cell, each.block))
+    starts = predecessor.start_gaps(
+        [
+            (each.block, each.round, each.cell, each.completions / each.seconds)
+            for each in trials
+            if each.completions and "rate_per_s" not in each.extras  # those rates follow a plan
+        ]
+    )
     said: dict[tuple[str, int], list[Event]] = {}
     for event in events:
         if event.cell is not None and event.block is not None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.analyse.queue_history import Address, History, RemainingMessage, Request, history
+from restbench.grouping import grouped
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.intp]
@@ -127,10 +128,8 @@ class _Findings:
 
 def _lost(of: History, found: _Findings) -> int:
     """Check R1; returns how many messages are in limbo."""
-    gone: dict[Address, list[Request]] = defaultdict(list)
-    for token, send in of.sends.items():
-        if send.outcome == "ok" and of.gone(token):
-            gone[send.address].append(send)
+    lost = (each for token, each in of.sends.items() if each.outcome == "ok" and of.gone(token))
+    gone = grouped(lost, lambda each: each.address)
     excused = Counter(
         each.address for each in of.pops if each.key is None and each.outcome == "unknown"
     )

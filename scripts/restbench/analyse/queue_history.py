@@ -3,11 +3,12 @@ operation. A retry with the same key is the same operation."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, NamedTuple
+
+from restbench.grouping import grouped
 
 Outcome = Literal["ok", "fail", "unknown"]
 Address = tuple[str, int]
@@ -99,13 +100,12 @@ class History:
 def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> History:
     """The history of these requests. Raises ValueError where a token is sent twice without a
     key."""
-    alone: list[Request] = []
-    keyed: dict[tuple[int, str, str], list[Request]] = defaultdict(list)
-    for each in requests:
-        if each.key is None:
-            alone.append(each)
-        else:
-            keyed[each.client, each.op, each.key].append(each)
+    every, kept = list(requests), list(left)
+    keyed = grouped(
+        (each for each in every if each.key is not None),
+        lambda each: (each.client, each.op, each.key),
+    )
+    alone = [each for each in every if each.key is None]
     operations = [*alone, *map(_operation, keyed.values())]
     sends: dict[str, Request] = {}
     for each in operations:
@@ -114,26 +114,21 @@ def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> Hi
                 raise ValueError(f"token {each.token} is sent twice: each message has its own")
             sends[each.token] = each
     pops = [each for each in operations if each.op == "pop"]
-    kept = list(left)
     retried = (it for of in keyed.values() if len(of) > 1 for it in _holding(of) if it.op == "pop")
-    uncertain: dict[Address, list[Request]] = defaultdict(list)
-    for each in chain((each for each in pops if each.outcome != "ok"), retried):
-        uncertain[each.address].append(each)
-    taken: dict[str, list[Request]] = defaultdict(list)
-    for each in pops:
-        if each.outcome == "ok" and each.token is not None:
-            taken[each.token].append(each)
-    lying: dict[str, list[RemainingMessage]] = defaultdict(list)
-    for message in kept:
-        lying[message.token or ""].append(message)
     return History(
         began_ns=min((each.invoked_ns for each in operations), default=0),
         sends=sends,
         pops=pops,
         left=kept,
-        taken=dict(taken),
-        left_by_token=dict(lying),
-        uncertain=uncertain,
+        taken=grouped(
+            (each for each in pops if each.outcome == "ok" and each.token is not None),
+            lambda each: each.token or "",
+        ),
+        left_by_token=grouped(kept, lambda message: message.token or ""),
+        uncertain=grouped(
+            chain((each for each in pops if each.outcome != "ok"), retried),
+            lambda each: each.address,
+        ),
         contradictions=[of for of in keyed.values() if len({*_brought(of)}) > 1],
         replayed=sum(it.replayed for of in keyed.values() for it in of),
     )

@@ -106,11 +106,11 @@ class Bench:
     ) -> LoadResult:
         """One trial; `times_s` are the seconds that are dropped and the seconds that are kept."""
         sent = load.trial(strategy, users, *times_s, pids, arrivals)
-        busy_ms, known_ms = (
-            sum(getattr(sent.closed, name) - getattr(sent.opened, name) for name in names)
-            for names in (("busy_ms",), ("service_ms", "generator_ms"))
+        before_ms, after_ms = (
+            mark.busy_ms - mark.service_ms - mark.generator_ms
+            for mark in (sent.opened, sent.closed)
         )
-        self.foreign_ms += max(0.0, busy_ms - known_ms)
+        self.foreign_ms += max(0.0, after_ms - before_ms)
         self.machine_ms += 1000 * sent.seconds * len(allowed_cores())
         return sent
 

@@ -14,9 +14,8 @@ from statistics import fmean
 
 from restbench.calibrate.bench import PAYLOAD, USERS, Bench, load_of, url_of
 from restbench.deploy.service import Service
-from restbench.drive import wrk
 from restbench.drive.generator import Generator
-from restbench.drive.wrk import Load
+from restbench.drive.wrk import Client, Load
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import geometric_interval
 from restbench.machine.placement import core_list
@@ -41,6 +40,7 @@ def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUND
     every = [(generator, strategy) for generator in GENERATORS for strategy in STRATEGIES]
     body = bench.folder / "body.json"
     body.write_bytes(PAYLOAD.body("wrk"))
+    client = Client(body, USERS, core_list(bench.cores.load))
     found = []
     for number in range(1, rounds + 1):
         if number % 5 == 1:
@@ -50,22 +50,10 @@ def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUND
             loads[generator, strategy] = (
                 load_of(bench.trial(load, strategy, USERS, TIMES_S, service.pids()))
                 if generator == "JMeter"
-                else _by_wrk(bench, service, strategy)
+                else client.load(strategy, url_of(service, strategy), TIMES_S[1], service.pids)
             )
         found.append(loads)
     return found
-
-
-def _by_wrk(bench: Bench, service: Service, strategy: str) -> Load:
-    return wrk.load(
-        strategy,
-        url_of(service, strategy),
-        bench.folder / "body.json",
-        connections=USERS,
-        seconds=TIMES_S[1],
-        cores=core_list(bench.cores.load),
-        pids=service.pids,
-    )
 
 
 def explained(rounds: Sequence[Round], *, shared: bool) -> float:

@@ -118,8 +118,7 @@ def _checked(
     client: str, transport: str, names: Sequence[str], threads: int | None, calls: int
 ) -> tuple[Client, str]:
     """The client, and its own name of the transport. Raises BadConfiguration for a wrong option."""
-    require_known("--client", client, OFFERED)
-    name: Client = "python" if client == "python" else "java"
+    name = require_known("--client", client, OFFERED)
     require_known("--transport", transport, ("rest", "soap"))
     known = [each for each in OFFERED[name] if each != "document"]
     for each in names or [""]:

@@ -55,8 +55,7 @@ def _checked(kernel: str, npb_class: str, language: str, strategy: str) -> Servi
     """The service of that language. Raises BadConfiguration where an argument is unknown."""
     require_known("KERNEL", kernel, CLASSES)
     require_known("CLASS", npb_class, CLASSES[kernel])
-    require_known("--language", language, STRATEGIES)
-    name: ServiceName = "java" if language == "java" else "python"
+    name = require_known("--language", language, STRATEGIES)
     require_known("--strategy", strategy, STRATEGIES[name])
     return name
 

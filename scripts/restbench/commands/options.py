@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.console import Console
 from restbench.experiment.cell import FACTORS
 from restbench.failures import BadConfiguration
 
+Known = TypeVar("Known", bound=str)
 #: The width of the output in columns where it does not go to a terminal.
 PLAIN_WIDTH = 100
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
@@ -32,11 +33,14 @@ def note(text: str) -> None:
     console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
-def require_known(option: str, given: str, known: Iterable[str]) -> None:
-    """Raise BadConfiguration, which lists the known names, where `given` is not one of them."""
+def require_known(option: str, given: str, known: Iterable[Known]) -> Known:
+    """The known name that is `given`. Raises BadConfiguration, which lists the known names, where
+    none is."""
     names = list(known)
-    if given not in names:
-        raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")
+    for each in names:
+        if each == given:
+            return each
+    raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")
 
 
 ExperimentArgument = Annotated[

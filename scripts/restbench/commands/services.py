@@ -12,7 +12,7 @@ from restbench.commands.options import DatabaseUrlOption, PostgresBinOption, con
 from restbench.deploy import programs, serve
 from restbench.deploy.database import Database
 from restbench.experiment.cell import Front, ServiceName
-from restbench.failures import EnvironmentProblem, first_line
+from restbench.failures import EnvironmentProblem, StorageProblem, first_line
 from restbench.machine import jvm
 
 
@@ -56,7 +56,7 @@ def _started(database: Database) -> Mapping[str, str]:
     started, the environment is empty: the services run without 'messages'."""
     try:
         serve.start_database(database)
-    except EnvironmentProblem as problem:
+    except (EnvironmentProblem, StorageProblem) as problem:
         reason = first_line(str(problem))
         console.print(f"# without 'messages': {reason}", markup=False, soft_wrap=True)
         return programs.NO_SETTINGS

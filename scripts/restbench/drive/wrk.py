@@ -43,41 +43,42 @@ def require() -> None:
         raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
 
-def load(  # noqa: PLR0913 - the last five are given by name
-    server: str,
-    url: str,
-    body: Path,
-    *,
-    connections: int,
-    seconds: float,
-    cores: str | None,
-    pids: Callable[[], tuple[int, ...]],
-) -> Load:
-    """Send for so many whole seconds; `pids` are the service's processes. CellsFailed where a
-    request failed."""
-    before = process.cpu_ms(pids()), process.children_cpu_ms()
-    words = output(url, body, connections=connections, seconds=seconds, cores=cores)
-    after = process.cpu_ms(pids()), process.children_cpu_ms()
-    requests = answered(server, words)
-    costs_ms = ((b - a) / requests for a, b in zip(before, after, strict=True))
-    return Load(requests, requests / seconds_of(server, words), *costs_ms)
+@dataclass(frozen=True)
+class Client:
+    """wrk with one body, which it sends on so many connections."""
 
+    body: Path
+    connections: int
+    cores: str | None
+    """Cores of wrk, as `taskset -c` takes them; None: all."""
 
-def output(url: str, body: Path, *, connections: int, seconds: float, cores: str | None) -> str:
-    """The output of wrk for a load of so many whole seconds, at least one. Its script is written
-    next to the body."""
-    script = body.with_name("post.lua")
-    script.write_text(SCRIPT, encoding="utf-8")
-    command = ["wrk", "-t1", f"-c{connections}", "-d", f"{max(1, round(seconds))}s"]
-    command += ["-s", str(script), "--timeout", PATIENCE, url]
-    done = subprocess.run(
-        process.bound_to_us(command, cores),
-        env={**os.environ, "RESTBENCH_BODY": str(body)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout + done.stderr
+    def load(
+        self, server: str, url: str, seconds: float, pids: Callable[[], tuple[int, ...]]
+    ) -> Load:
+        """Send for so many whole seconds; `pids` are the service's processes. CellsFailed, which
+        names the `server`, where a request failed."""
+        before = process.cpu_ms(pids()), process.children_cpu_ms()
+        words = self.output(url, seconds)
+        after = process.cpu_ms(pids()), process.children_cpu_ms()
+        requests = answered(server, words)
+        costs_ms = ((b - a) / requests for a, b in zip(before, after, strict=True))
+        return Load(requests, requests / seconds_of(server, words), *costs_ms)
+
+    def output(self, url: str, seconds: float) -> str:
+        """The output of wrk for a load of so many whole seconds, at least one. Its script is
+        written next to the body."""
+        script = self.body.with_name("post.lua")
+        script.write_text(SCRIPT, encoding="utf-8")
+        command = ["wrk", "-t1", f"-c{self.connections}", "-d", f"{max(1, round(seconds))}s"]
+        command += ["-s", str(script), "--timeout", PATIENCE, url]
+        done = subprocess.run(
+            process.bound_to_us(command, self.cores),
+            env={**os.environ, "RESTBENCH_BODY": str(self.body)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
 
 
 def answered(server: str, words: str) -> int:

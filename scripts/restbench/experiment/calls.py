@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from restbench.experiment.cell import Shape
 from restbench.experiment.drivers import Demand, DriverTable
@@ -95,13 +95,7 @@ class Calls(DriverTable):
     scaled_from_ms: Positive
     """From this delay on only SCALED calls of a sequential batch are made; its time is scaled."""
     truly: dict[str, list[str]] = Field(default_factory=dict)
-    """By profile: the levels whose sequential batches make all their calls in the first block.
-    Earlier runs name only profiles, which stands for all levels over REST."""
-
-    @field_validator("truly", mode="before")
-    @classmethod
-    def _of_earlier_runs(cls, given: object) -> object:
-        return {name: ["*-rest-*"] for name in given} if isinstance(given, list) else given
+    """By profile: the levels whose sequential batches make all their calls in the first block."""
 
     def levels(self) -> tuple[str, ...]:
         """Every level: each client's strategies over each transport, by delay and size."""

@@ -29,28 +29,15 @@ class Answer:
     a slow load generator (method, rule 4)."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The complexity levels that are matrix sizes or mixes; any other is called by its name."""
-
-    rows: Mapping[str, int]
-    """Number of rows of the matrices, by complexity level."""
-    mixes: frozenset[str]
-
-
 def answer(rows: Sequence[Row]) -> Answer:
     """The answer of one run's rows; with several blocks only significant differences count."""
     fastest = [each for scope in SCOPES for each in leaders(rows, scope, "throughput_per_s")]
     cheapest = [each for scope in SCOPES for each in leaders(rows, scope, "cpu_ms_per_request")]
     compared = [each for each in fastest if each.others]
-    sizes = Sizes(
-        {row.cell.complexity: row.shape.rows for row in rows if row.shape},
-        frozenset(row.cell.complexity for row in rows if row.mix),
-    )
     of = {scope: [each for each in compared if each.scope == scope] for scope in SCOPES}
     between = of.pop("both")
     return Answer(
-        _sentence(of, between, sizes),
+        _sentence(of, between, rows),
         _sure([*of["java"], *of["python"]], cheapest),
         tuple(fastest),
         tuple(cheapest),
@@ -58,15 +45,13 @@ def answer(rows: Sequence[Row]) -> Answer:
 
 
 def _sentence(
-    scopes: Mapping[Scope, Sequence[Leader]],
-    between: Sequence[Leader],
-    sizes: Sizes,
+    scopes: Mapping[Scope, Sequence[Leader]], between: Sequence[Leader], rows: Sequence[Row]
 ) -> str:
     """One sentence over all groups: how often each technique wins, and how the services compare."""
     parts: list[str] = []
     for scope, groups in scopes.items():
         if groups:
-            of_what = _loads(groups, sizes) if not parts else ""
+            of_what = _loads(groups, rows) if not parts else ""
             parts.append(f"in {scope.capitalize()} {_winners(groups, of_what)}")
     if not parts:
         return "No two techniques were measured under the same load, so none is best."
@@ -76,14 +61,17 @@ def _sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _loads(groups: Sequence[Leader], sizes: Sizes) -> str:
-    """` combinations of matrix size (30 to 600 rows) and users (10 to 60)`."""
-    rows = sorted({sizes.rows[each.complexity] for each in groups if each.complexity in sizes.rows})
+def _loads(groups: Sequence[Leader], rows: Sequence[Row]) -> str:
+    """` combinations of matrix size (30 to 600 rows) and users (10 to 60)`; a complexity that is no
+    matrix size is called by its name."""
+    matrix_rows = {row.cell.complexity: row.shape.rows for row in rows if row.shape}
+    mixes = {row.cell.complexity for row in rows if row.mix}
+    named = dict.fromkeys(each.complexity for each in groups)
+    sizes = sorted({matrix_rows[each] for each in named if each in matrix_rows})
+    others = [each for each in named if each not in matrix_rows]
     users = sorted({each.users for each in groups})
-    sizes_shown = [f"{_ends(rows)} rows"] if rows else []
-    others = dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes.rows)
-    what = "matrix size" if sizes.mixes.issuperset(others) else "size"
-    shown = ", ".join([*sizes_shown, *others])
+    what = "matrix size" if mixes.issuperset(others) else "size"
+    shown = ", ".join([*([f"{_ends(sizes)} rows"] if sizes else []), *others])
     return f" combinations of {what} ({shown}) and users ({_ends(users)})"
 
 

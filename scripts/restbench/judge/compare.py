@@ -77,16 +77,6 @@ class Line:
 
 
 @dataclass(frozen=True)
-class _Origin:
-    """What a run was made with."""
-
-    commit: str
-    git_dirty: bool | None
-    experiment: str
-    profile: str
-
-
-@dataclass(frozen=True)
 class RunComparison:
     """The cells that both runs have, the cells of one run only, and what else differs."""
 
@@ -134,7 +124,7 @@ def compare(
         tuple(lines),
         tuple(cell.id for cell in rows[0] if cell not in rows[1]),
         tuple(cell.id for cell in rows[1] if cell not in rows[0]),
-        (*notes, *_commits(first, second)),
+        (*notes, *_origins(first, second)),
     )
 
 
@@ -230,25 +220,28 @@ def _differing(one: Any, two: Any) -> str:
     return f"{one} and {two}"
 
 
-def _made_of(run: Run) -> _Origin:
+def _made_with(run: Run) -> dict[str, str]:
     if run.manifest_file.exists():
         its = run.manifest()
-        return _Origin(its.git_commit[:12], its.git_dirty, its.experiment, its.profile)
-    alone = read(run.exported_file)
-    made, of = alone.manifest, alone.experiment
-    return _Origin(made.git_commit[:12], made.git_dirty, of.name, of.profile)
+        commit, experiment, profile = its.git_commit, its.experiment, its.profile
+    else:
+        alone = read(run.exported_file)
+        commit = alone.manifest.git_commit
+        experiment, profile = alone.experiment.name, alone.experiment.profile
+    return {"commit": commit[:12], "experiment": experiment, "profile": profile}
 
 
-def _commits(first: Run, second: Run) -> list[str]:
-    one, two = (_made_of(run) for run in (first, second))
-    unknown = [run.name for run, its in ((first, one), (second, two)) if its.git_dirty is None]
-    names = ("commit", "experiment", "profile")
-    differing = [(name, getattr(one, name), getattr(two, name)) for name in names]
+def _origins(first: Run, second: Run) -> list[str]:
+    """Which commit is unknown, and how commit, experiment and profile of two runs differ."""
+    one, two = _made_with(first), _made_with(second)
+    unknown = [
+        run.name for run, its in ((first, one), (second, two)) if its["commit"] == machine.UNKNOWN
+    ]
     return [
         *(f"the commit of {name} is unknown" for name in unknown),
         *(
-            f"different {name}: {ours} and {their}"
-            for name, ours, their in differing
-            if ours != their
+            f"different {name}: {one[name]} and {two[name]}"
+            for name in one
+            if one[name] != two[name]
         ),
     ]

@@ -3,11 +3,13 @@ TIME-WAIT."""
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import psutil
 
 from restbench.failures import EnvironmentProblem
 
@@ -15,15 +17,19 @@ from restbench.failures import EnvironmentProblem
 LONGEST_WAIT_S = 120.0
 #: A port stays in TIME-WAIT for a minute after its connection's end; there are 28 000 ports.
 MOST_WAITING = 20_000
-_ESTABLISHED = "01"
-_TABLES = [path for path in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")) if path.exists()]
 
 
 def counts(port: int, pids: Iterable[int], client: int) -> list[int]:
     """How many connections from a client's process to a local port each of `pids` has, the most
     first; processes without a connection are left out."""
-    sockets = _sockets(port, client)
-    return sorted(filter(None, (len(sockets & _held(pid)) for pid in pids)), reverse=True)
+    ends = [
+        (each.pid, each.laddr.port, each.raddr.port)
+        for each in psutil.net_connections("tcp")
+        if each.status == psutil.CONN_ESTABLISHED and each.laddr and each.raddr
+    ]
+    ports = {own for pid, own, other in ends if pid == client and other == port}
+    held = Counter(pid for pid, own, other in ends if own == port and other in ports)
+    return sorted(filter(None, (held[pid] for pid in pids)), reverse=True)
 
 
 def spread(counts: Sequence[int]) -> dict[str, float]:
@@ -58,35 +64,3 @@ def _waiting() -> int:
     text = Path("/proc/net/sockstat").read_text(encoding="ascii")
     found = re.search(r"^TCP:.* tw (\d+)", text, re.MULTILINE)
     return int(found[1]) if found else 0
-
-
-def _sockets(port: int, client: int) -> set[str]:
-    """The inodes of the server's sockets of a client's established connections to a port. The
-    sockets of a JVM are in the IPv6 table, also for IPv4."""
-    end, held = f":{port:04X}", _held(client)
-    rows = [
-        (fields[1], fields[2], fields[9])
-        for table in _TABLES
-        for fields in map(str.split, table.read_text(encoding="ascii").splitlines()[1:])
-        if fields[3] == _ESTABLISHED
-    ]
-    ports = {
-        local.rpartition(":")[2]
-        for local, remote, inode in rows
-        if remote.endswith(end) and inode in held
-    }
-    return {
-        inode
-        for local, remote, inode in rows
-        if local.endswith(end) and remote.rpartition(":")[2] in ports
-    }
-
-
-def _held(pid: int) -> set[str]:
-    """The inodes of a process's sockets; empty where the process has ended."""
-    found = set()
-    with contextlib.suppress(OSError):
-        for each in Path(f"/proc/{pid}/fd").iterdir():
-            with contextlib.suppress(OSError):
-                found.add(str(each.readlink()).removeprefix("socket:[").rstrip("]"))
-    return found

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from restbench.drive.generator import GeneratorGone
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, speed
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
@@ -109,7 +109,7 @@ def _attempted(driver: Driver, planned: PlannedTrial) -> Trial | None:
     for _attempt in range(2):
         try:
             return driver.trial(planned)
-        except (StorageProblem, GeneratorGone):
+        except GeneratorGone:
             raise
         except EnvironmentProblem as problem:
             error = str(problem)

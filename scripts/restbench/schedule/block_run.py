@@ -143,10 +143,9 @@ class BlockRun:
         self.note(kind, why, cell)
         self.view.note(f"{kind}  {cell.id}: {why}")
 
-    def note(self, kind: str, text: str, cell: Cell | None = None) -> None:
-        """Append an event of this block."""
-        cell_id = None if cell is None else cell.id
-        self.file.note(Event(clock.now_text(), kind, text, self.block, cell_id))
+    def note(self, kind: str, text: str, cell: Cell) -> None:
+        """Append an event of a cell in this block."""
+        self.file.note(Event(clock.now_text(), kind, text, self.block, cell.id))
 
     def at(self, what: str) -> None:
         """Show what the block is doing now."""

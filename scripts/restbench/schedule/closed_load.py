@@ -198,15 +198,8 @@ class ClosedDriver:
         before = monitor.answered_requests(service, cell.strategy)
         found: wrk.Load | None = None
         try:
-            found = wrk.load(
-                cell.id,
-                here.url(cell),
-                body,
-                connections=cell.users,
-                seconds=WRK_S,
-                cores=here.run.cores().own_load,
-                pids=service.pids,
-            )
+            client = wrk.Client(body, cell.users, here.run.cores().own_load)
+            found = client.load(cell.id, here.url(cell), WRK_S, service.pids)
         except CellsFailed as error:
             here.note("no-limit", f"under wrk: {error}", cell)
         after = monitor.answered_requests(service, cell.strategy)

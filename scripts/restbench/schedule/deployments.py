@@ -17,7 +17,7 @@ from restbench.experiment.cell import (
     variables,
 )
 from restbench.experiment.order import BuiltCheckout
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm, ports, process
 from restbench.machine.namespaces import Host
 from restbench.machine.placement import Cores, allowed_cores, core_list, instances_cores
@@ -84,8 +84,6 @@ class Deployments:
                     self.up[key] = self._started(key)
                     self.down.pop(key, None)
                     break
-                except StorageProblem:
-                    raise
                 except EnvironmentProblem as error:
                     self.down[key] = str(error)
 

@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,10 +56,8 @@ def opened(wanted: BlockOrder) -> Iterator[FaultsDriver]:
     table = wanted.order.experiment.table(Faults)
     usual = [cell for cell in wanted.cells if work_of(cell.complexity).fault != "disk-full"]
     folder = wanted.run.program_log(wanted.block, "histories").parent
-    known: AbstractContextManager[Bench | None] = nullcontext()
-    if usual:
-        known = _bench(wanted, folder / "database", usual)
-    with known as bench:
+    with ExitStack() as stack:
+        bench = stack.enter_context(_bench(wanted, folder / "database", usual)) if usual else None
         deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
         here = BlockRun(wanted, deployments)
         if bench:

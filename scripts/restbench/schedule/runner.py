@@ -173,8 +173,6 @@ def _measure(wanted: BlockOrder) -> None:
         try:
             block.measure(wanted)
             return
-        except StorageProblem:
-            raise
         except EnvironmentProblem as error:
             if is_last:
                 raise

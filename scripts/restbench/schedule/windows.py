@@ -11,7 +11,7 @@ from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
 from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, LoadRun, View
@@ -85,8 +85,6 @@ def _measure(wanted: BlockOrder) -> None:
                     write_record(folder.window_record, record)
                     if wrong:
                         _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
-    except StorageProblem:
-        raise
     except EnvironmentProblem as error:
         for cell in missing(wanted.order, run):
             if cell in cells:

@@ -136,13 +136,10 @@ def number(heading: str, value: Callable[[T], object]) -> Column[T]:
     return Column(heading, value, is_number=True)
 
 
-def columns_of(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[object]]]:
-    """Columns for rows that are sequences of fields. `numbers` has one character per column: `n`
-    means a column of numbers."""
-    return [
-        Column(heading, itemgetter(n), is_number=numbers[n : n + 1] == "n")
-        for n, heading in enumerate(head)
-    ]
+def columns_of(head: Sequence[str], texts: int) -> list[Column[Sequence[object]]]:
+    """Columns for rows that are sequences of fields: the first `texts` are words, the others
+    numbers."""
+    return [Column(heading, itemgetter(n), is_number=n >= texts) for n, heading in enumerate(head)]
 
 
 def table(caption: str, columns: Sequence[Column[T]], items: Iterable[T]) -> Table:

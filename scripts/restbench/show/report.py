@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -59,6 +60,20 @@ def write(found: Findings, assets: str | None = None) -> None:
 
 def html(found: Findings, assets: str | None = None) -> str:
     """The page: the same text for the same `run.json` and files next to it."""
+    page = _template().render(
+        title=found.run.experiment.title,
+        subtitle=_subtitle(found),
+        answer=answer_of(found),
+        first=found.first,
+        sections=sections(found),
+        library=None if assets else Markup(theme.library()),  # noqa: S704 - has no end tag
+        assets=assets,
+    )
+    return page + "\n"
+
+
+@cache
+def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("restbench.show"),
         autoescape=True,
@@ -70,17 +85,7 @@ def html(found: Findings, assets: str | None = None) -> str:
     environment.filters["spec"] = _spec
     environment.filters["is_long"] = lambda field: len(words(field)) > _LONG
     environment.filters["as_field"] = lambda each: each if isinstance(each, Field) else Field(each)
-    following = sections(found)
-    page = environment.get_template("report.html.jinja").render(
-        title=found.run.experiment.title,
-        subtitle=_subtitle(found),
-        answer=answer_of(found),
-        first=found.first,
-        sections=following,
-        library=None if assets else Markup(theme.library()),  # noqa: S704 - has no end tag
-        assets=assets,
-    )
-    return page + "\n"
+    return environment.get_template("report.html.jinja")
 
 
 def answer_of(found: Findings) -> AnswerEntry:

@@ -29,6 +29,14 @@ def fields(name: str, found: Comparison) -> dict[str, float | None]:
     return {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
 
 
+def plain(value: object) -> str:
+    """A fact about machine or versions: a list separated by commas, a table as its names, each with
+    its value."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {plain(each)}" for name, each in value.items()) or "none"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def cell_name(cell: Cell) -> str:
     """Such as `PR process-per-request, low, 10 users`."""
     return f"{study.technique(cell)}, {cell.complexity}, {users_text(cell.users)}"

@@ -64,60 +64,11 @@ def test_of_an_open_load_so_many_wait_so_long_by_erlangs_c(
 
 
 @pytest.mark.parametrize(
-    ("users", "throughput", "response"),
-    [(2, 1.666667, 0.2), (5, 4.109331, 0.216743), (10, 7.596278, 0.316434)],
-)
-def test_a_station_of_two_servers_is_no_fast_single_one(
-    users: int, throughput: float, response: float
-) -> None:
-    found = solve([Station("cpu", 0.2, 2), thinking(1.0)], users)[-1]
-    assert found.throughput == close(throughput)
-    assert found.response == close(1.0 + response)
-
-
-@pytest.mark.parametrize(("users", "throughput"), [(5, 4.025766), (10, 7.404197)])
-def test_nor_is_it_one_twice_as_fast_and_a_delay(users: int, throughput: float) -> None:
-    """Seidmann's approximation of the same station."""
-    approximated = [Station("cpu", 0.1), Station("rest", 0.1, None), thinking(1.0)]
-    assert solve(approximated, users)[-1].throughput == close(throughput)
-
-
-@pytest.mark.parametrize(
-    ("arrivals", "service", "servers", "waits", "waiting"),
-    [(8, 0.2, 2, 0.711111, 0.355556), (3, 1.0, 4, 0.509434, 0.509434), (4, 0.2, 1, 0.8, 0.8)],
-)
-def test_ever_more_users_who_think_ever_longer_come_as_to_an_open_queue(
-    arrivals: float, service: float, servers: int, waits: float, waiting: float
-) -> None:
-    """M/M/m with Erlang's C, by Richardson's extrapolation over 25, 50, … 1600 users."""
-    station = Station("cpu", service, servers)
-    found = []
-    for n in (25 << k for k in range(7)):
-        users = thinking(n / arrivals)
-        found.append(solve([station, users], n)[-1].response - users.demand)
-    for order in range(1, len(found)):
-        better = 2**order
-        found = [(better * b - a) / (better - 1) for a, b in pairwise(found)]
-    waited = found[0] - service
-    assert waited == pytest.approx(waiting, abs=1e-4)
-    idle = 1 - station.utilisation(arrivals)
-    assert waited * servers * idle / service == pytest.approx(waits, abs=1e-4)
-
-
-@pytest.mark.parametrize(
     ("users", "throughput"), [(1, 8.474576), (4, 20.371789), (10, 22.530034), (60, 22.727273)]
 )
 def test_mixed_stations_keep_their_digits_when_saturated(users: int, throughput: float) -> None:
     found = solve([Station("cpu", 0.088, 2), Station("wal", 0.03)], users)[-1]
     assert found.throughput == close(throughput)
-
-
-@pytest.mark.parametrize(("users", "per_s"), [(1, 6757), (10, 24242), (60, 24242)])
-def test_a_wait_without_a_queue_is_a_delay(users: int, per_s: float) -> None:
-    """Of a pop by pgbench, milliseconds."""
-    stations = [Station("cpu", 0.0825, 2), Station("wal", 0.0655, None)]
-    found = solve(stations, users)[-1]
-    assert 1000 * found.throughput == pytest.approx(per_s, abs=1)
 
 
 def by_birth_and_death(demand: float, servers: int, think: float, users: int) -> float:

@@ -1,5 +1,5 @@
 """Do 95 % intervals cover 95 %? Runs whose true mean is known, through Row.interval and the real
-comparison; and the same checks on a pipeline that was broken on purpose, which must fail them.
+comparison; and the same checks with the mistake that the method forbids, which must fail them.
 
 Runs are told by their throughput in each of 60 seconds, so that thousands of them can be judged.
 """
@@ -7,27 +7,23 @@ Runs are told by their throughput in each of 60 seconds, so that thousands of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from fixture_run import Made, build, cell, steady_load
+from synthetic_rows import row
 
-from restbench.analyse import comparison, measures
-from restbench.analyse.measurement import Measurement
+from restbench.analyse import comparison
+from restbench.analyse.comparison import Series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Shape
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.judge.verdicts import verdict
 
 STUDIES, BLOCKS, SECONDS = 1_500, 5, 60
 TRUE = 100.0
-CELL = cell("java serial low 10")
+METRIC = "throughput_per_s"
 Numbers = npt.NDArray[np.float64]
 Runs = Callable[[np.random.Generator], Numbers]
-#: The seconds of the runs that a row was made of, by its blocks' throughputs.
-SECONDS_OF: dict[tuple[float | None, ...], Numbers] = {}
 
 
 def lognormal(generator: np.random.Generator) -> Numbers:
@@ -55,86 +51,58 @@ def with_collections(generator: np.random.Generator) -> Numbers:
     return TRUE / (1 - 0.4 * share) * np.where(paused, 0.6, 1.0)
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Measurement:
-    """A real measurement; each simulated run replaces its throughput and its course."""
-    path: Path = tmp_path_factory.mktemp("coverage") / "run"
-    run = build(path, [Made(CELL, steady_load(10, 50))])
-    return measures.rows(run)[0].measurements[0]
+def study(blocks: Numbers) -> Row:
+    """A row with a block for each run of a study."""
+    return row("java serial low 10", blocks.mean(axis=1).tolist())
 
 
-def row_of(template: Measurement, runs: Numbers) -> Row:
-    """One study: a block a run."""
-    measured = tuple(
-        template.model_copy(
-            update={
-                "block": block,
-                "seconds": SECONDS,
-                "throughput_per_s": float(seconds.mean()),
-            }
-        )
-        for block, seconds in enumerate(runs, start=1)
-    )
-    row = Row(CELL, Shape(rows=30, inner=20, columns=20), (), measured)
-    SECONDS_OF[_key(row)] = runs
-    return row
+def over_runs(blocks: Numbers) -> Interval | None:
+    return study(blocks).interval(METRIC)
 
 
-def _key(row: Row) -> tuple[float | None, ...]:
-    return tuple(each.throughput_per_s for each in row.measured)
+def within_runs(blocks: Numbers) -> Interval:
+    """What rule 1 forbids: every second of every run taken for a replicate."""
+    return t_interval(blocks.ravel())
 
 
-def coverage(template: Measurement, runs: Runs) -> float:
+def coverage(runs: Runs, interval: Callable[[Numbers], Interval | None]) -> float:
     """The share of studies whose interval holds the true mean."""
-    studies = runs(np.random.default_rng(2019))
-    intervals = [row_of(template, each).interval("throughput_per_s") for each in studies]
-    return float(
-        np.mean([each is not None and each.low <= TRUE <= each.high for each in intervals])
-    )
+    found = map(interval, runs(np.random.default_rng(2019)))
+    return float(np.mean([each is not None and each.low <= TRUE <= each.high for each in found]))
 
 
-def different_in_a_a(template: Measurement) -> float:
+def series_of_runs(blocks: Numbers) -> Series:
+    return comparison.series(study(blocks), METRIC)
+
+
+def series_of_seconds(blocks: Numbers) -> Series:
+    """The same mistake in a comparison."""
+    return Series(dict(enumerate(blocks.ravel().tolist())))
+
+
+def different_in_a_a(series: Callable[[Numbers], Series]) -> float:
     """The share of differences between two halves of the same cell's runs."""
-    first, second = (lognormal(np.random.default_rng(seed)) for seed in (1, 2))
-    verdicts = []
-    for one, two in zip(first[:400], second[:400], strict=True):
-        rows = [row_of(template, each) for each in (one, two)]
-        compared = comparison.paired(*(comparison.series(row, "throughput_per_s") for row in rows))
-        verdicts.append(verdict(compared, "greater"))
+    first, second = (lognormal(np.random.default_rng(seed))[:400] for seed in (1, 2))
+    verdicts = [
+        verdict(comparison.paired(series(one), series(two)), "greater")
+        for one, two in zip(first, second, strict=True)
+    ]
     return sum(each in ("reproduced", "contradicted") for each in verdicts) / len(verdicts)
 
 
-def within_run(row: Row, metric: str) -> Interval:
-    """What rule 1 forbids: every second of every run taken for a replicate."""
-    return t_interval(SECONDS_OF[_key(row)].ravel())
-
-
-def seconds_of(row: Row, metric: str) -> comparison.Series:
-    """The same mistake in a comparison."""
-    return comparison.Series(dict(enumerate(SECONDS_OF[_key(row)].ravel().tolist())))
+@pytest.mark.parametrize("runs", [lognormal, autocorrelated, with_collections])
+def test_nominal_95_percent_intervals_over_runs_cover_93_to_97(runs: Runs) -> None:
+    assert 0.93 <= coverage(runs, over_runs) <= 0.97
 
 
 @pytest.mark.parametrize("runs", [lognormal, autocorrelated, with_collections])
-def test_nominal_95_percent_intervals_over_runs_cover_93_to_97(
-    template: Measurement, runs: Runs
-) -> None:
-    assert 0.93 <= coverage(template, runs) <= 0.97
+def test_intervals_within_runs_would_fail_the_coverage_check(runs: Runs) -> None:
+    assert coverage(runs, within_runs) < 0.90
 
 
-@pytest.mark.parametrize("runs", [lognormal, autocorrelated, with_collections])
-def test_intervals_within_runs_would_fail_the_coverage_check(
-    template: Measurement, runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Row, "interval", within_run)
-    assert coverage(template, runs) < 0.90
+def test_a_cell_compared_with_itself_is_seldom_called_different() -> None:
+    assert different_in_a_a(series_of_runs) <= 0.05
 
 
-def test_a_cell_compared_with_itself_is_seldom_called_different(template: Measurement) -> None:
-    assert different_in_a_a(template) <= 0.05
-
-
-def test_comparing_seconds_instead_of_runs_would_fail_the_a_a_check(
-    template: Measurement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparison, "series", seconds_of)
-    assert different_in_a_a(template) > 0.05
+def test_comparing_seconds_instead_of_runs_would_fail_the_a_a_check() -> None:
+    assert different_in_a_a(series_of_seconds) > 0.05

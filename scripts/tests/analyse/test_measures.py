@@ -67,14 +67,6 @@ def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
     assert record["flags"] == ""
 
 
-def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> None:
-    failures = [error(START + n, elapsed_ms=1) for n in range(3)]
-    record = row_of(tmp_path, Made(SERIAL, [*LOAD, *failures])).record()
-    assert (record["throughput_per_s"], record["samples"], record["errors"]) == (190, 380, 3)
-    assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
-    assert record["flags"] == "errors"
-
-
 def test_what_made_a_block_void_is_its_reason_not_a_request_that_failed_before(
     tmp_path: Path,
 ) -> None:
@@ -84,20 +76,6 @@ def test_what_made_a_block_void_is_its_reason_not_a_request_that_failed_before(
     (row,) = measures.rows(run)
     assert [each.reason for each in row.measurements] == ["R1 2"]
     assert row.blocks_with("errors") == row.blocks_with("wrong-answers") == 1
-
-
-@pytest.mark.parametrize("at_ms", [START + 10, START - 500])
-def test_one_wrong_answer_voids_its_block_even_before_what_is_kept(
-    tmp_path: Path, at_ms: int
-) -> None:
-    row = row_of(tmp_path, Made(SERIAL, [*LOAD, wrong_answer(at_ms)]))
-    record = row.record()
-    assert record["wrong_answers"] == 1
-    assert (record["samples"], record["errors"]) == (380, 0)
-    assert record["flags"] == "wrong-answers"
-    shown = {name for name in columns.METRICS if record[name] is not None}
-    assert shown == {"samples", "errors", "wrong_answers"}
-    assert row.interval("throughput_per_s") is None
 
 
 def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from fixture_run import MACHINE
+from trial_run import SPEED
 from typer.testing import CliRunner
 
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
@@ -32,6 +34,14 @@ from restbench.store.writing import write_json
 TWO_CORES = Cores(service=(0, 1), load=(0, 1))
 #: Six of the service, two of the load generator.
 OWN_CORES = Cores(service=(0, 1, 2, 3, 4, 5), load=(6, 7))
+DESCRIBED = MACHINE | {"speed": SPEED}
+
+
+@pytest.fixture(autouse=True)
+def _described(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To ask the machine itself takes seconds of CPU time."""
+    monkeypatch.setattr(machine, "describe", lambda: DESCRIBED)
+
 
 # --- known latency ------------------------------------------------------------------------------
 
@@ -310,14 +320,10 @@ def a_check(name: str, *, passed: bool, **values: float) -> CalibrationCheck:
     )
 
 
-def test_the_record_names_this_machine_and_what_a_run_needs_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    same = machine.speed.probe()  # of a busy machine the next one may be half as much
-    monkeypatch.setattr(machine.speed, "probe", lambda: same)
+def test_the_record_names_this_machine_and_what_a_run_needs_of_it() -> None:
     found = {"ceiling_per_s": 7.0, "generator_share": 0.3, "load_cores": 2.0}
     made = record([a_check("one", passed=True), a_check("two", passed=False, **found)])
-    assert machine.identity_differences(made.machine, machine.identity(machine.describe())) == []
+    assert machine.identity_differences(made.machine, machine.identity(DESCRIBED)) == []
     assert (made.ceiling_per_s, made.generator_share, made.load_cores) == (7.0, 0.3, 2)
     assert [each.follows for each in made.checks] == ["", "do not believe two"]
     assert record([a_check("one", passed=True)]).load_cores is None
@@ -341,13 +347,9 @@ def adopt(run: Run, folder: Path) -> None:
     machine_findings.adopt(Calibration, run, run.calibration_file, folder, pytest.fail)
 
 
-def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(tmp_path: Path) -> None:
     run = Run(tmp_path / "run")
-    described = machine.describe()
-    monkeypatch.setattr(machine, "describe", lambda: described)
-    write_json(run.machine_file, described)
+    write_json(run.machine_file, DESCRIBED)
     adopt(run, tmp_path)
     assert run.calibration() is None
     assert run.load_cores() is None
@@ -366,9 +368,7 @@ def test_rule_12_a_calibration_under_another_runtime_is_used_and_said(tmp_path: 
     made = record([a_check("one", passed=True)])
     machine_findings.keep(made, tmp_path)
     run, told = Run(tmp_path / "run"), list[str]()
-    speed = {name: made.machine[name] for name in machine.SPEED}
-    described = machine.describe() | {"speed": speed}
-    write_json(run.machine_file, described | {"java": 'openjdk version "99"'})
+    write_json(run.machine_file, DESCRIBED | {"java": 'openjdk version "99"'})
     machine_findings.adopt(Calibration, run, run.calibration_file, tmp_path, told.append)
     assert run.calibration() == made
     (note,) = told

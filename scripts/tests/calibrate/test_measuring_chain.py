@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import Mock
 
-import httpx
 import pytest
 from ports import free_port
 
@@ -79,13 +78,6 @@ def stalls(bench: Bench) -> int:
             stub.post("/matrix/serial", PAYLOAD.body("u1-1"))
             taken_s.append(time.monotonic() - begun)
     return sum(each > 0.6 for each in taken_s)
-
-
-def test_a_stub_is_gone_after_its_check(bench: Bench) -> None:
-    with bench.stub(NOBODY, Behaviour()) as stub:
-        url = stub.base_url
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{url}/health", trust_env=False)
 
 
 def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,30 +46,32 @@ SCRIPTS = Path(restbench_client.__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "restbench_client"]
 
 
-def _calls(name: str, url: str, limits: Limits, calls: int = 3, threads: int = 3) -> list[Any]:
+@contextmanager
+def _job(name: str, url: str) -> Iterator[Job[Any, Any, Any]]:
+    """Products of a service, by the exchange that a strategy needs."""
     exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
-    inputs = [{**asked(n), "requestId": f"call-{n}"} for n in range(calls)]
-    job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
-    with STRATEGIES[name](threads).start(inputs, job, limits) as batch:
-        found = batch.all()
+    yield Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
     exchange.close()
-    return found
+
+
+def _calls(name: str, url: str, limits: Limits, calls: int = 3) -> list[Any]:
+    inputs = [{**asked(n), "requestId": f"call-{n}"} for n in range(calls)]
+    with _job(name, url) as job, STRATEGIES[name](3).start(inputs, job, limits) as batch:
+        return batch.all()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_batches_share_one_exchange(name):
-    with serving(product) as url:
-        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
-        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
-        halves = [range(100), range(100, 200)]
-        inputs = [[{**asked(n), "requestId": str(n)} for n in half] for half in halves]
-        with (
-            STRATEGIES[name](2).start(inputs[0], job, Limits()) as one,
-            STRATEGIES[name](2).start(inputs[1], job, Limits()) as other,
-            ThreadPoolExecutor(2) as takers,
-        ):
-            found = [*takers.map(Batch.all, (one, other))]
-        exchange.close()
+    halves = [range(100), range(100, 200)]
+    inputs = [[{**asked(n), "requestId": str(n)} for n in half] for half in halves]
+    with (
+        serving(product) as url,
+        _job(name, url) as job,
+        STRATEGIES[name](2).start(inputs[0], job, Limits()) as one,
+        STRATEGIES[name](2).start(inputs[1], job, Limits()) as other,
+        ThreadPoolExecutor(2) as takers,
+    ):
+        found = [*takers.map(Batch.all, (one, other))]
     for half, outcomes in zip(halves, found, strict=True):
         assert [each.result for each in outcomes] == [[[2 * n]] for n in half]
 
@@ -142,9 +144,7 @@ def test_to_cancel_closes_the_connections_in_flight(name):
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
         yield from stalled(request)
 
-    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
-    with serving(handler) as url:
-        job = Job(MatrixJson(), exchange_type(url, "application/json"), lambda *_: 0)
+    with serving(handler) as url, _job(name, url) as job:
         batch = STRATEGIES[name](4).start([asked(n) for n in range(4)], job, Limits())
         taker = threading.Thread(target=batch.all)
         taker.start()
@@ -195,9 +195,15 @@ def test_the_program_makes_batches_and_logs_their_calls(program, tmp_path):
         log.unlink()
 
 
-def test_a_batch_that_is_not_told_how_many_threads_has_one_a_core(program, tmp_path):
-    inputs = tmp_path / "in.json"
-    inputs.write_text(json.dumps([asked(1)]))
+@pytest.fixture
+def inputs(tmp_path: Path) -> str:
+    """The path of a file with one body."""
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps([asked(1)]))
+    return str(path)
+
+
+def test_a_batch_that_is_not_told_how_many_threads_has_one_a_core(program, inputs):
     cores = program({"do": "hello"})["cores"]
     assert cores == len(os.sched_getaffinity(0))
     together = threading.Barrier(cores)
@@ -208,14 +214,13 @@ def test_a_batch_that_is_not_told_how_many_threads_has_one_a_core(program, tmp_p
 
     with serving(of_all_threads) as url:
         batch = {"do": "batch", "url": url, "strategy": "task-pool", "calls": cores}
-        found = program({**batch, "inputs": str(inputs)})
+        found = program({**batch, "inputs": inputs})
     assert found["threads"] == {"call-pool": cores}
 
 
 @pytest.mark.parametrize("strategy", NAMES)
-def test_a_connection_lasts_from_one_batch_to_the_next(program, tmp_path, strategy):
-    inputs, connections = tmp_path / "in.json", set()
-    inputs.write_text(json.dumps([asked(1)]))
+def test_a_connection_lasts_from_one_batch_to_the_next(program, inputs, strategy):
+    connections = set()
 
     def noted(request: bytes) -> bytes:
         connections.add(threading.current_thread())
@@ -223,7 +228,7 @@ def test_a_connection_lasts_from_one_batch_to_the_next(program, tmp_path, strate
 
     with serving(noted) as url:
         batch = {"do": "batch", "url": url, "strategy": strategy, "threads": 1, "in_flight": 1}
-        batch |= {"calls": 5, "inputs": str(inputs)}
+        batch |= {"calls": 5, "inputs": inputs}
         assert [program(batch)["done"] for _ in range(2)] == [5, 5]
     assert len(connections) == 1
 
@@ -236,27 +241,23 @@ def test_a_connection_that_was_closed_between_two_batches_is_not_used_again(name
         connections.append(threading.current_thread())
         yield product(request)
 
-    with serving(once) as url:
-        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
-        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+    with serving(once) as url, _job(name, url) as job:
         for _ in range(2):
             with STRATEGIES[name](1).start([asked(1)], job, Limits()) as batch:
                 assert [type(each) for each in batch.all()] == [Done]
             assert await_true(lambda: not connections[-1].is_alive())
-        exchange.close()
     assert len(connections) == 2
 
 
-def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
-    inputs, log, go = tmp_path / "in.json", tmp_path / "log.jsonl", threading.Event()
-    inputs.write_text(json.dumps([asked(1)]))
+def test_a_call_is_in_the_log_before_the_batch_ends(program, inputs, tmp_path):
+    log, go = tmp_path / "log.jsonl", threading.Event()
 
     def second_waits(request: bytes) -> bytes:
         assert b"call-1" not in request or go.wait(30)
         return product(request)
 
     with serving(second_waits) as url, ThreadPoolExecutor(1) as asking:
-        batch = {"do": "batch", "url": url, "calls": 2, "inputs": str(inputs), "log": str(log)}
+        batch = {"do": "batch", "url": url, "calls": 2, "inputs": inputs, "log": str(log)}
         found = asking.submit(program, batch)
         assert await_true(lambda: log.exists() and log.read_bytes().endswith(b"\n"))
         assert json.loads(log.read_text())["index"] == 0
@@ -265,9 +266,8 @@ def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
 
 
 @pytest.mark.parametrize("strategy", NAMES)
-def test_term_ends_the_program_in_the_middle_of_a_call(tmp_path, strategy):
-    inputs, begun, go = tmp_path / "in.json", threading.Event(), threading.Event()
-    inputs.write_text(json.dumps([asked(1)]))
+def test_term_ends_the_program_in_the_middle_of_a_call(inputs, strategy):
+    begun, go = threading.Event(), threading.Event()
 
     def delayed(request: bytes) -> bytes:
         begun.set()
@@ -280,8 +280,8 @@ def test_term_ends_the_program_in_the_middle_of_a_call(tmp_path, strategy):
             PROGRAM, cwd=SCRIPTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process,
     ):
-        batch = {"do": "batch", "url": url, "strategy": strategy, "calls": 3}
-        process.stdin.write(json.dumps({**batch, "inputs": str(inputs)}) + "\n")
+        batch = {"do": "batch", "url": url, "strategy": strategy, "calls": 3, "inputs": inputs}
+        process.stdin.write(json.dumps(batch) + "\n")
         process.stdin.flush()
         try:
             assert begun.wait(60)
@@ -307,10 +307,8 @@ def test_term_ends_the_program_in_the_middle_of_a_call(tmp_path, strategy):
         ({"inputs": "/no/such"}, "No such file"),
     ],
 )
-def test_the_program_says_what_is_wrong_in_a_line(program, tmp_path, wrong, said):
-    inputs = tmp_path / "in.json"
-    inputs.write_text(json.dumps([asked(1)]))
-    batch = {"do": "batch", "url": "http://127.0.0.1:9/", "calls": 1, "inputs": str(inputs)}
+def test_the_program_says_what_is_wrong_in_a_line(program, inputs, wrong, said):
+    batch = {"do": "batch", "url": "http://127.0.0.1:9/", "calls": 1, "inputs": inputs}
     assert said in program({**batch, **wrong})["error"]
 
 
@@ -343,9 +341,10 @@ def test_a_deadline_that_passes_while_connecting_is_a_timeout(name, full):
 
 @pytest.mark.parametrize("name", ["task-pool", "async"])
 def test_to_cancel_ends_the_connecting(name, full):
-    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
-    job = Job(MatrixJson(), exchange_type(full, "application/json"), lambda *_: 0)
-    with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
+    with (
+        _job(name, full) as job,
+        STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch,
+    ):
         assert await_true(lambda: batch.totals().attempts == 2)
         batch.close()
         assert [type(each) for each in batch.all()] == [Cancelled] * 2

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import trial_run
-from fixture_run import begun, cell
-from two_builds import EXPERIMENT
+from two_builds import COMMITS, EXPERIMENT, SAME, laid_down, shown
 
 from restbench.analyse import measures
 from restbench.commands import ab
 from restbench.experiment import experiment
-from restbench.experiment.records import BuiltCommit
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.thresholds import Limit, Thresholds
 from restbench.failures import BadConfiguration, CellsFailed, Failure, Regression, WrongAnswers
@@ -27,31 +24,9 @@ from restbench.show.kinds import builds
 from restbench.store import exported
 from restbench.store.store import Run
 
-COMMITS = {
-    "A": BuiltCommit(asked="HEAD~", git_commit="a" * 40, git_dirty=False),
-    "B": BuiltCommit(asked=".", git_commit="b" * 40, git_dirty=True),
-}
-SAME = [300.0, 309.0, 303.0, 312.0, 306.0]
-#: Four fifths of them, and nothing that one block more or less would decide.
+#: Four fifths of SAME, and nothing that one block more or less would decide.
 LOST = [240.0, 248.0, 242.0, 249.0, 245.0]
 WIDE = [300.0, 200.0, 390.0, 250.0, 350.0]
-
-
-def laid_down(
-    path: Path, per_s: Mapping[str, tuple[list[float], list[float]]], wrong: Sequence[str] = ()
-) -> Run:
-    """Five blocks of these strategies in both builds."""
-    cells = {
-        cell(f"java {name} low 10 build={build}"): values
-        for name, both in per_s.items()
-        for build, values in zip("AB", both, strict=True)
-    }
-    blocks = range(1, 6)
-    plan = [(each, block) for block in blocks for each in cells]
-    found = begun(path, EXPERIMENT, plan, builds=COMMITS, **trial_run.WHEN)
-    for block in blocks:
-        trial_run.measure(found, block, cells, wrong=wrong)
-    return found
 
 
 @pytest.fixture
@@ -64,11 +39,6 @@ def run(tmp_path: Path) -> Run:
         "fork-join": (SAME, []),
     }
     return laid_down(tmp_path / "run", per_s)
-
-
-def shown(run: Run) -> builds.Comparison:
-    told = export.write(run, measures.rows(run), print)
-    return builds.of(findings.of(told, run))
 
 
 def test_each_cell_is_beyond_within_undecided_or_without_a_number(run: Run) -> None:

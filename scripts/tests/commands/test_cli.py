@@ -97,10 +97,6 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str)
         (("ab", "HEAD", ".", "--summary", "/proc"), "/proc: is a folder: give the name of a file"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
-            ("report", str(FIXTURES / "old-run")),
-            "of an earlier form, without trials.sqlite and run.json; the last",
-        ),
-        (
             ("run", "thesis", "--profile", "full"),
             "for a longer run, set its time: MINUTES=120",
         ),

@@ -54,12 +54,6 @@ def test_each_commit_is_built_in_its_own_worktree_and_started_by_its_own_command
     assert repository.worktrees() == []
 
 
-def test_a_commit_against_itself_is_built_once(repository: Repository) -> None:
-    repository.commit()
-    with built("HEAD", "HEAD") as (_, notes):
-        assert len(notes) == 1
-
-
 def test_two_names_of_one_commit_are_one_build_under_both(repository: Repository) -> None:
     repository.commit()
     with built("HEAD", "HEAD~0") as (found, notes):

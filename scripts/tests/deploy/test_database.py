@@ -188,12 +188,12 @@ def test_clients_of_its_own_find_the_password_by_a_file(own: Database) -> None:
     assert done.stdout == "restbench_service\n"
 
 
-def test_another_process_finds_it_by_its_folder(own: Database) -> None:
-    found = attached(own.folder)
+def test_another_process_finds_it_by_its_folder_and_starts_no_other(own: Database) -> None:
+    found, running = attached(own.folder), own.server.postmaster()
     assert found.url("owner") == own.url("owner")
-    assert found.server.postmaster() == own.server.postmaster()
     with pytest.raises(EnvironmentProblem, match=r"a database runs in .*'restbench database stop'"):
         Database(own.folder).start()
+    assert found.server.postmaster() == running is not None
 
 
 def test_its_version_and_settings_are_told(own: Database) -> None:
@@ -209,16 +209,15 @@ def test_its_version_and_settings_are_told(own: Database) -> None:
 
 @pytest.mark.parametrize("setting", room.DURABILITY)
 def test_what_may_lose_a_commit_is_not_durable(own: Database, setting: str) -> None:
-    own.stop()
-    own.overrides = {"shared_buffers": "16MB", setting: "off"}
-    own.start()
-    try:
-        assert own.settings[setting] == "off"
-        assert not own.durable
-    finally:
-        own.overrides = {"shared_buffers": "16MB"}
-        own.restart()
-    assert own.durable
+    with own.connect() as owner:
+        owner.execute(f"ALTER SYSTEM SET {setting} = off")
+        owner.execute("SELECT pg_reload_conf()")
+        try:
+            assert await_true(lambda: not own.durable)
+        finally:
+            owner.execute(f"ALTER SYSTEM RESET {setting}")
+            owner.execute("SELECT pg_reload_conf()")
+    assert await_true(lambda: own.durable)
 
 
 # --- that it cannot start is one line, and nothing is left ----------------------------------------

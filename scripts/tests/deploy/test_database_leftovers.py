@@ -16,7 +16,6 @@ from other_process import beside, line_of
 from waiting import await_true
 
 from restbench.deploy.database import Database, fresh
-from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian
 
 pytestmark = pytest.mark.live
@@ -90,16 +89,6 @@ def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_ne
         assert anew.migrate() == []
     finally:
         anew.stop()
-
-
-def test_one_of_a_harness_that_lives_is_left_alone(tmp_path: Path, harness: Harness) -> None:
-    harness("main")
-    other = Database(tmp_path / "cluster")
-    before = other.server.postmaster()
-    with pytest.raises(EnvironmentProblem, match="a database runs in"):
-        other.start()
-    assert before is not None
-    assert other.server.postmaster() == before
 
 
 def test_what_is_paused_ends_with_its_harness(tmp_path: Path, harness: Harness) -> None:

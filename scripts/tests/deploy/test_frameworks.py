@@ -86,35 +86,11 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("rsgi", handoff="loop"),
     ],
 }
-#: What is proven in each framework: where the request's own thread has a part, which it names.
-PROVEN: dict[ServiceName, tuple[str, ...]] = {
-    "java": ("serial", "thread-pool"),
-    "python": ("serial", "process-per-request"),
-}
 #: Under which successes are tried in a framework: on the thread that has the request, and answered
 #: by another.
 TRIED: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned"),
     "python": ("serial", "process-per-request"),
-}
-#: In the default framework; none: all. Java's own tests have all strategies, and all techniques
-#: under serial; its strategies that take messages reach queues in memory here.
-TRIED_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
-    "java": ("serial", "pinned", "pipeline", "worker-pool"),
-    "python": (),
-}
-TECHNIQUES_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
-    "java": ("skip-locked", "memory"),
-    "python": (),
-}
-#: Java's: how the threads of the server begin that parses HTTP.
-SERVER_THREADS = {
-    "tomcat": "http-nio-",
-    "servlet": "http-nio-",
-    "jetty": "http-jetty-",
-    "reactor-netty": "reactor-loop-",
-    "vertx": "vert.x-event",
-    "helidon": "server-@default",
 }
 #: Helidon's class files are of this Java.
 HELIDON_JAVA = 21
@@ -138,22 +114,18 @@ BACKLOG, OWN_BACKLOG = 1024, {"fastapi-gunicorn": 100}
 IDLE_SHARE, IDLE_S = 0.005, 4.0
 
 
-def has_thread(pid: int, prefix: str) -> bool:
-    """Whether a thread's name, of which the kernel keeps 15 characters, begins so."""
-    names = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm"))
-    return any(name.startswith(prefix) for name in names)
-
-
-def is_default(name: ServiceName, place: Place) -> bool:
-    """Whether it is what a service is where nobody says otherwise."""
-    return (place.framework, place.front) == (DEFAULT_FRAMEWORKS[name], "none")
+def tries_all(name: ServiceName, place: Place) -> bool:
+    """Whether all strategies and techniques are tried there: where a Python service is what it is
+    by default. Java's own tests have all of them (ContractExamplesTest, MessagesContractTest)."""
+    is_default = (place.framework, place.front) == (DEFAULT_FRAMEWORKS[name], "none")
+    return is_default and name == "python"
 
 
 def tried(name: ServiceName, place: Place) -> tuple[str, ...]:
     """The strategies under which successes are tried there; none: all."""
     if place.front != "none":
         return ("serial",)
-    return (TRIED_BY_DEFAULT if is_default(name, place) else TRIED)[name]
+    return () if tries_all(name, place) else TRIED[name]
 
 
 def started_at(
@@ -193,10 +165,9 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
     asked += ["--pid", str(at.processes[0].pid)]
     asked += [] if place.front == "none" else ["--front", place.front_name]
-    techniques = TECHNIQUES_BY_DEFAULT[name] if is_default(name, place) else ("skip-locked",)
-    options = {  # no framework knows other techniques
+    options = {  # no framework knows techniques: one is as good as all
         "--strategy": tried(name, place),
-        "--technique": techniques,
+        "--technique": () if tries_all(name, place) else ("skip-locked",),
     }
     asked += [part for option, values in options.items() for it in values for part in (option, it)]
     line = [sys.executable, str(RUNNER), at.base_url, *asked]
@@ -231,8 +202,8 @@ def test_every_deviation_is_listed_once_and_of_a_place_that_is_tried() -> None:
 def test_every_framework_answers_as_the_contract_says(
     name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of a language at once: idle they take nothing, their strategies are what they are called,
-    and then they mostly wait for a server to lose patience."""
+    """All of a language at once: idle they take nothing, a request's own thread is known by its
+    name, and then they mostly wait for a server to lose patience."""
     for front in fronts.FRONTS:
         fronts.program(front)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
@@ -251,9 +222,6 @@ def test_every_framework_answers_as_the_contract_says(
             up[place] = started_at(place, name, tmp_path, of_database)
             stack.callback(up[place].stop)
             assert up[place].health()["framework"] == place.framework
-            if name == "java":
-                pid = up[place].processes[0].pid
-                assert has_thread(pid, SERVER_THREADS[place.framework])
         bare = [each for each in places if each.front == "none"]
         assert_each_line_does_something(up[bare[0]])
         idle = {each: stack.enter_context(wire.kept(up[each].address)) for each in bare}
@@ -261,9 +229,9 @@ def test_every_framework_answers_as_the_contract_says(
             listens = OWN_BACKLOG.get(each.framework, BACKLOG)
             assert wire.backlog(up[each].address[1]) == listens, each.name
             assert wire.sends_at_once(client, up[each].pids()), each.name
-        proofs = {each: [seen_to_do(up[each], of) for of in PROVEN[name]] for each in bare}
-        denied = {each: of for each, of in proofs.items() if not all(it.does for it in of)}
-        assert not denied
+        # The thread that does everything for a request has its name from the framework.
+        proofs = {each: seen_to_do(up[each], "serial") for each in bare}
+        assert not {each: it for each, it in proofs.items() if not it.does}
         assert await_true(lambda: not busy(up)), busy(up)
         for client in idle.values():
             wire.await_end(client)

@@ -243,9 +243,7 @@ def test_a_unix_socket_that_nobody_could_use_is_refused_with_what_could(
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(
-    ("front", "instances"), [("nginx", ()), ("nginx", (None, None)), ("haproxy", (None, None))]
-)
+@pytest.mark.parametrize(("front", "instances"), [("nginx", ()), ("haproxy", (None, None))])
 def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
     front: Front, instances: tuple[None, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

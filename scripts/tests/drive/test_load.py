@@ -1,12 +1,15 @@
-"""Whether there is a JMeter to load with, and whether it comes up."""
+"""Whether there is a JMeter to load with, whether it comes up, and what it is when it has ended."""
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from restbench.drive import generator, load
+from restbench.drive.generator import Generator, GeneratorGone
 from restbench.failures import EnvironmentProblem
 
 
@@ -31,3 +34,19 @@ def test_a_load_generator_that_ends_at_once_is_not_waited_for(
         generator.started(1, tmp_path, None),
     ):
         pass
+
+
+@pytest.mark.parametrize("has_order", [False, True])
+def test_a_load_generator_that_has_ended_is_gone_before_an_order_and_in_the_middle_of_a_trial(
+    tmp_path: Path, has_order: bool
+) -> None:
+    ours, jmeter = socket.socketpair()
+    (tmp_path / "jmeter.log").write_text("killed\n")
+    with ours, jmeter:
+        if has_order:
+            jmeter.sendall(b"done\t0")
+            jmeter.shutdown(socket.SHUT_WR)
+        else:
+            jmeter.close()
+        with pytest.raises(GeneratorGone, match=r"JMeter has ended or .* log ends:\nkilled$"):
+            Generator(Mock(), ours, tmp_path, 1).trial("a cell", 1, 0.0, 0.1, ())

@@ -50,11 +50,6 @@ def test_every_strategy_that_can_serve_all_sizes_does_so_with_every_number_of_us
     assert {cell.kernel for cell in cells} == {"native"}
 
 
-def test_the_mix_is_of_the_smallest_and_the_largest(adaptive: Experiment) -> None:
-    (mix,) = adaptive.mixes.values()
-    assert mix == {"low": 0.95, "cube-1000": 0.05}
-
-
 def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Experiment) -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
     (f1,) = (each for each in claims.claims if each.id == "F1")

@@ -67,19 +67,6 @@ def test_only_drivers_of_http_loads_have_long_windows() -> None:
     assert ".windows: driver 'npb' has none" in told
 
 
-def test_an_unknown_experiment_names_the_ones_there_are() -> None:
-    with pytest.raises(
-        BadConfiguration,
-        match="no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, ",
-    ):
-        store.experiment_file("tesis")
-
-
-def test_an_unknown_profile_names_the_ones_there_are() -> None:
-    with pytest.raises(BadConfiguration, match="no profile 'quik'; it has quick, reference"):
-        thesis().profile("quik")
-
-
 def test_the_thesis_has_the_cells_of_the_study() -> None:
     cells = thesis().all_cells()
     java = [cell for cell in cells if cell.service == "java"]

@@ -77,7 +77,7 @@ def test_on_one_core_the_collector_is_the_same_and_stands_in_the_description() -
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:
-        described = machine.describe()
+        described = jvm.described()
     finally:
         os.sched_setaffinity(0, allowed)
     assert described["java_flags"]["UseG1GC"] == "true"
@@ -100,10 +100,10 @@ def test_what_somebody_chose_for_openblas_does_not_change_what_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
-    found = machine.describe()["blas_kernel"]
+    found = machine._blas_kernel()
     assert found.isidentifier()
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott" if found != "Prescott" else "Core2")
-    assert machine.describe()["blas_kernel"] == found
+    assert machine._blas_kernel() == found
 
 
 def burn(name: str, cpu_s: float, burnt: threading.Event, done: threading.Event) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.machine import machine, speed
+from restbench.machine import machine
 
 GERMAN = """
 echo "lscpu: failed to read a file" >&2
@@ -17,12 +17,11 @@ printf '{"lscpu": [{"field": "%s", "data": "Processor 9"}]}' "$name"
 """
 
 
-def processor_told_by(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+def processor_told_by(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (folder / "lscpu").write_text(f"#!/bin/sh\n{script}")
     (folder / "lscpu").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    monkeypatch.setattr(speed, "probe", dict)
-    return machine.describe()["processor"]
+    return machine._cpu_model()
 
 
 def test_the_processor_is_named_alike_in_every_language_and_beside_a_warning(

@@ -23,6 +23,7 @@ from restbench.store.store import Run
 from tools.bench_growth import bench_growth
 from tools.bench_limit import bench_limit
 from tools.bench_microbench import measure_parts
+from tools.queue_controls import queue_controls
 
 HOLDER = """
 import sys, time
@@ -126,8 +127,9 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
         (cli.single_command_app(bench_limit), ()),
         (cli.single_command_app(bench_growth), ()),
         (cli.single_command_app(measure_parts), ()),
+        (cli.single_command_app(queue_controls), ()),
     ],
-    ids=["run", "calibrate", "npb", "limit", "growth", "microbench"],
+    ids=["run", "calibrate", "npb", "limit", "growth", "microbench", "queue controls"],
 )
 def test_what_measures_needs_the_machine_for_itself(
     tmp_path: Path,

@@ -118,29 +118,20 @@ def test_a_guardian_that_takes_too_long_is_waited_for_again_and_no_error_of_the_
         slow.wait()
 
 
-def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harness(
-    harness: Harness,
+def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_machines_next_harness(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.kill("guardian", "harness")
     harness.process.wait()
     # The service's end is the kernel's doing.
     assert await_true(lambda: set(harness.left()) == {"daemon", "temporary"}), harness.left()
-    assert harness.ended_by(watch.end_leftovers())
-    assert harness.left() == []
-    assert not gone(harness.told["kept"])
-
-
-def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    harness.kill("guardian", "harness")
-    harness.process.wait()
-    assert await_true(lambda: gone(harness.told["service"]))
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv(watch.MACHINE, "another")
         assert not harness.ended_by(watch.end_leftovers())
-    assert await_true(lambda: set(harness.left()) == {"daemon", "temporary"}), harness.left()
+    assert set(harness.left()) == {"daemon", "temporary"}
     assert harness.ended_by(watch.end_leftovers())
+    assert harness.left() == []
+    assert not gone(harness.told["kept"])
 
 
 def test_a_mark_that_no_harness_has_made_is_left_alone() -> None:

@@ -15,7 +15,6 @@ import psycopg
 import pytest
 from other_process import beside, line_of
 
-from restbench.deploy.database import Database
 from restbench.machine import process
 from restbench.observe import resources
 
@@ -140,22 +139,3 @@ def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
         found = resources.field_sums((parent.pid,), "io", ("wchar",))
         parent.stdin.close()
     assert found is not None and found[0] >= 1_000_000
-
-
-@pytest.mark.live
-def test_a_real_database_has_memory_and_logs_what_is_sent(database: Database) -> None:
-    with database.connect() as connection:
-        before = resources.taken(database.pids(), connection)
-        connection.execute("SELECT messages.create_queue('resources', 'skip-locked')")
-        connection.execute(
-            "INSERT INTO messages.message (queue_id, sender, body) "
-            "SELECT q.id, 1, repeat('x', 1000) FROM messages.queue q, generate_series(1, 1000) "
-            "WHERE name = 'resources'"
-        )
-        after = resources.taken(database.pids(), connection)
-        memory_mib = resources.memory_mib(database.pids())
-        connection.execute("SELECT messages.delete_queue('resources')")
-    assert after["wal_kib"] - before["wal_kib"] >= 1000
-    assert {"read_kib", "written_kib"} <= {*after}
-    apart_mib = sum(map(process.resident_mib, database.pids()))
-    assert memory_mib is not None and 1 < memory_mib < apart_mib

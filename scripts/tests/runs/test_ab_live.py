@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +12,6 @@ import stub_cli
 from command_line import restbench
 from small_repository import Repository, made
 from stub_bench import Bench, Ran
-from waiting import PATIENCE_S
 
 from restbench.show.charts import theme
 from restbench.store import exported
@@ -101,22 +99,6 @@ def test_nothing_is_left_of_it_and_the_tables_are_made_again(
     refused = restbench("extend", str(slower.bench.latest.path))
     assert refused.returncode == 2
     assert "its builds no longer exist" in refused.stderr
-
-
-def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    repository = made(tmp_path / "repository")
-    repository.commit()
-    arguments = ["ab", "HEAD", ".", "--experiment", experiment_of(bench, 3.0)]
-    started = bench.start(*arguments, STUB_REPOSITORY=str(repository.path))
-    bench.await_trial(started)
-    assert repository.worktrees() != []
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=PATIENCE_S)
-    assert started.returncode == 130
-    assert "--resume" not in err, "its builds are gone: it cannot go on"
-    assert repository.worktrees() == []
-    assert bench.still_running() == []
 
 
 def test_a_cell_of_one_build_alone_is_refused_in_a_line(tmp_path: Path) -> None:

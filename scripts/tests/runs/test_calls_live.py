@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from stub_bench import Bench, Ran
 
 from restbench.analyse import calls, measures
 from restbench.analyse.comparison import series
@@ -55,18 +55,15 @@ LEVELS = (
 )
 
 
-def run_of(bench: Bench, service: str, *levels: str, **real: str) -> tuple[int, str]:
-    path = bench.folder / "calls.toml"
+def run_of(bench: Bench, service: str, *levels: str, **real: str) -> Ran:
     text = EXPERIMENT.replace("SERVICE", service).replace("LEVELS", json.dumps(levels))
-    path.write_text(text)
-    done = bench.restbench("run", str(path), "--profile", "p", **real)
-    return done.returncode, done.stdout + done.stderr
+    return bench.run_of(text, **real)
 
 
 def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    code, said = run_of(bench, "java", *LEVELS, STUB_SERVICES="", STUB_CLIENT="")
-    assert code == 0, said
+    ran = run_of(bench, "java", *LEVELS, STUB_SERVICES="", STUB_CLIENT="")
+    assert ran.code == 0, ran.told
     rows = {row.cell.complexity: row for row in measures.rows(bench.latest)}
     assert set(rows) == set(LEVELS)
     for level, row in rows.items():
@@ -89,7 +86,7 @@ def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None
 
 def test_what_the_service_cannot_do_ends_the_run_before_its_first_batch(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    code, said = run_of(bench, "python", "java-soap-async-0ms")
-    assert (code, "does not support SOAP" in said) == (2, True), said
+    ran = run_of(bench, "python", "java-soap-async-0ms")
+    assert (ran.code, "does not support SOAP" in ran.told) == (2, True), ran.told
     assert bench.latest.trials.trials() == []
     assert bench.left_running() == []

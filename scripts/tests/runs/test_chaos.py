@@ -15,10 +15,12 @@ import pytest
 from chaos import Chaos
 from chaos_checks import Violation, check_end, check_finished, check_nothing_left, identity_of
 from chaos_harness import Harness, Place
+from chaos_kept import check_kept, look
 from fixture_run import Made, build, cell, steady_load
 from shown_run import findings
 from waiting import await_true
 
+from restbench.experiment.records import Interruption
 from restbench.machine import guardian
 from restbench.show import files
 from restbench.store.store import Run
@@ -189,3 +191,65 @@ def test_a_folder_of_a_run_that_never_began_is_a_violation(ended: Ended) -> None
     (ended.results / "r").mkdir()
     with pytest.raises(Violation, match="never began"):
         check_nothing_left(ended)
+
+
+# --- runs that went on ----------------------------------------------------------------------------
+def test_what_went_on_and_kept_every_block_is_not_complained_about(run: Run) -> None:
+    before = look(run.path.parent)
+    assert (before.begun, before.measured) == (True, 2)
+    note(run, kept=2, lost=1)
+    check_kept(before, run, went_on=True)
+
+
+def note(run: Run, kept: int, lost: int) -> None:
+    noted = Interruption(
+        how="killed",
+        ended="2026-11-21T01:51:00+00:00",
+        resumed="2026-11-21T01:52:00+00:00",
+        kept=kept,
+        lost=("block 2",) * lost,
+        git_commit="0123456",
+        git_dirty=False,
+    )
+    write_text(run.interruptions_file, noted.model_dump_json() + "\n")
+
+
+def keep_nothing(run: Run) -> None:
+    run.trials.path.unlink()
+    note(run, kept=2, lost=0)
+
+
+def measure_again(run: Run) -> None:
+    run.trials.add(run.trials.trials()[:1])
+    note(run, kept=2, lost=0)
+
+
+def keep_fewer(run: Run) -> None:
+    note(run, kept=1, lost=0)
+
+
+def lose_two(run: Run) -> None:
+    note(run, kept=2, lost=2)
+
+
+def note_nothing(run: Run) -> None:
+    assert run.interruptions() == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (keep_nothing, "lost or changed"),
+        (measure_again, "lost or changed"),
+        (keep_fewer, "1 measurements are said to be kept of 2"),
+        (lose_two, "more than the block in flight"),
+        (note_nothing, "0 interruptions"),
+    ],
+)
+def test_a_run_that_went_on_without_what_was_measured_is_a_violation(
+    run: Run, spoil: Callable[[Run], None], said: str
+) -> None:
+    before = look(run.path.parent)
+    spoil(run)
+    with pytest.raises(Violation, match=said):
+        check_kept(before, run, went_on=True)

@@ -85,13 +85,17 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
 
 
 @pytest.mark.live
-def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(
+    bench: Bench, how: signal.Signals
+) -> None:
+    """Interrupted by Ctrl-C is a run, in `test_run`."""
     started = bench.start("calibrate")
     assert started.stdout is not None
     try:
         assert started.stdout.readline().startswith("check")
         time.sleep(0.5)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(how)
         _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()
@@ -129,5 +133,5 @@ def test_the_graver_of_two_decides_and_the_line_names_the_other_too(
     assert "cells failed: java-pinned-unbound-low-10u" in str(found.value)
 
 
-def test_a_run_with_errors_and_no_failed_cell_ends_well() -> None:
-    measuring.judge([RIGHT])
+def test_a_run_with_errors_and_no_failed_cell_ends_well_whatever_it_had_no_time_for() -> None:
+    measuring.judge([RIGHT, row("pipeline", "not-measured")])

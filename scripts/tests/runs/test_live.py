@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from command_line import started
 from ports import free_port
 from techniques_seen import seen_to_do
 from waiting import await_true
 
 from restbench.deploy import service
-from restbench.experiment.cell import STRATEGIES, ServiceName
+from restbench.experiment.cell import STRATEGIES
 from restbench.machine import placement, ports
 from restbench.store import store
 
 pytestmark = pytest.mark.live
-CLI = "from restbench.cli import main; main()"
 SMOKE = ["run", "smoke", "--profile", "smoke", "--minutes", "0.2"]
 SMOKE += ["--cells", "strategy=pinned,process-per-request"]
 MEASURED = {("java", "pinned"), ("python", "process-per-request")}
-SERVICES: tuple[ServiceName, ...] = ("java", "python")
 
 
-def own_ports() -> dict[str, str]:
-    """Free ones, so that the tests run beside each other and beside `make serve`."""
-    return {variable: str(free_port()) for variable in ports.PORT_VARIABLES.values()}
-
-
-@pytest.fixture(scope="module", params=SERVICES)
+@pytest.fixture(scope="module", params=STRATEGIES)
 def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
-    cores = placement.core_list(placement.allowed_cores())
-    folder = tmp_path_factory.mktemp("service")
-    with pytest.MonkeyPatch.context() as patch:
-        for variable, port in own_ports().items():
-            patch.setenv(variable, port)
-        started = service.start(request.param, "none", cores, folder)
-    with started:
-        yield started
+    cores, folder = placement.core_list(placement.allowed_cores()), tmp_path_factory.mktemp("live")
+    with service.start(request.param, "none", cores, folder, port=free_port()) as running:
+        yield running
 
 
 def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:
@@ -53,13 +39,8 @@ def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:
 def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running(tmp_path: Path) -> None:
     """A cell of each service: one whose technique is a thread's place, one with other processes."""
     mark = {"OF_THIS_TEST": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", CLI, *SMOKE],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | own_ports() | mark,
-    )
+    own_ports = {variable: str(free_port()) for variable in ports.PORT_VARIABLES.values()}
+    done = started(*SMOKE, **own_ports, **mark)
     assert done.returncode == 0, done.stdout + done.stderr
     run = store.open_run("latest")
     check_table(run)

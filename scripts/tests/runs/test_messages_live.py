@@ -62,10 +62,9 @@ technique = TECHNIQUES
 
 def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: Path) -> None:
     every = json.dumps([*CLAIMS])
-    (tmp_path / "mine.toml").write_text(EXPERIMENT.replace("TECHNIQUES", every))
     bench = Bench(tmp_path)
-    done = bench.restbench("run", str(tmp_path / "mine.toml"), "--profile", "p", STUB_SERVICES="")
-    assert done.returncode == 0, done.stdout + done.stderr
+    ran = bench.run_of(EXPERIMENT.replace("TECHNIQUES", every), STUB_SERVICES="")
+    assert ran.code == 0, ran.told
     rows = measures.rows(bench.latest)
     assert len(rows) == 2 * len(CLAIMS)
     for row in rows:

@@ -61,11 +61,9 @@ users = 1
 
 def test_integer_sort_verifies_on_both_services_and_without_them(tmp_path: Path) -> None:
     shutil.copytree(store.EXPERIMENTS / "claims", tmp_path / "claims")
-    (tmp_path / "npb.toml").write_text(EXPERIMENT)
     bench = Bench(tmp_path)
-    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    done = bench.restbench(*arguments, STUB_SERVICES="")
-    assert done.returncode == 0, done.stdout + done.stderr
+    ran = bench.run_of(EXPERIMENT, STUB_SERVICES="")
+    assert ran.code == 0, ran.told
     run = bench.latest
     trials = run.trials.trials()
     assert sorted(each.cell.split("-")[0] for each in trials) == ["java", "python"]
@@ -86,13 +84,10 @@ def answers_of(run: Run, cell_id: str) -> list[str]:
     return [line for line in lines if line.startswith("{")]
 
 
-@pytest.mark.parametrize("language", ["java", "python"])
-def test_the_command_prints_the_contracts_members(tmp_path: Path, language: str) -> None:
+def test_the_command_prints_the_contracts_members(tmp_path: Path) -> None:
     core = str(min(os.sched_getaffinity(0)))
-    done = Bench(tmp_path).restbench(
-        "npb", "IS", "S", "--language", language, "--repeat", "2", "--cores", core, "--json",
-        STUB_SERVICES="",
-    )  # fmt: skip
+    options = ("--language", "python", "--repeat", "2", "--cores", core, "--json")
+    done = Bench(tmp_path).restbench("npb", "IS", "S", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(each["kernel"], each["class"], each["verified"]) for each in lines] == [

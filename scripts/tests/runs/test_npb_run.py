@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ run_max_s = 10
 
 [npb.runs]
 p = {{ S = {{ runs = 3, kept = 2 }} }}
-
+{clients}
 [npb.published]
 source = "Nobody"
 machine = "none"
@@ -64,23 +65,6 @@ users = 1
 """
 
 
-def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: int = 1) -> Bench:
-    shutil.copytree(store.EXPERIMENTS / "claims", folder / "claims")
-    text = EXPERIMENT.format(strategies=json.dumps(strategies), blocks=blocks)
-    (folder / "npb.toml").write_text(text)
-    return Bench(folder)
-
-
-def run_kernels(bench: Bench, *options: str, **faults: str) -> Ran:
-    arguments = ("run", str(bench.folder / "npb.toml"), "--profile", "p", *options)
-    return Ran(bench, bench.restbench(*arguments, faults=faults))
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    return run_kernels(in_folder(tmp_path_factory.mktemp("npb"), blocks=2))
-
-
 CLIENTS = """
 [npb.clients]
 names = ["java-rest", "java-soap", "python-rest", "python-soap"]
@@ -88,13 +72,24 @@ where = { service = "java", strategy = "serial" }
 """
 
 
-def with_clients(folder: Path) -> Bench:
-    bench = in_folder(folder)
-    path = folder / "npb.toml"
-    path.write_text(
-        path.read_text().replace("\n[npb.published]\n", f"{CLIENTS}\n[npb.published]\n")
-    )
-    return bench
+def experiment(strategies: Sequence[str] = ("serial",), blocks: int = 1, clients: str = "") -> str:
+    return EXPERIMENT.format(strategies=json.dumps(strategies), blocks=blocks, clients=clients)
+
+
+def run_kernels(
+    folder: Path,
+    text: str,
+    *options: str,
+    faults: dict[str, str] | None = None,
+    **environment: str,
+) -> Ran:
+    shutil.copytree(store.EXPERIMENTS / "claims", folder / "claims")
+    return Bench(folder).run_of(text, *options, faults=faults, **environment)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run_kernels(tmp_path_factory.mktemp("npb"), experiment(blocks=2))
 
 
 def table(run: Run) -> list[dict[str, str]]:
@@ -192,7 +187,7 @@ def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_
 def test_clients_call_the_service_after_the_harness_and_end_with_their_block(
     tmp_path: Path,
 ) -> None:
-    ran = run_kernels(with_clients(tmp_path), "--cells", "complexity=CG-S,IS-S")
+    ran = run_kernels(tmp_path, experiment(clients=CLIENTS), "--cells", "complexity=CG-S,IS-S")
     assert ran.code == 0, ran.told
     for row in table(ran.run):
         names = ("java_rest_s", "java_soap_s", "python_rest_s", "python_soap_s")
@@ -205,12 +200,11 @@ def test_clients_call_the_service_after_the_harness_and_end_with_their_block(
 
 
 def test_a_client_that_does_not_start_is_told_before_the_first_cell(tmp_path: Path) -> None:
-    bench = with_clients(tmp_path)
-    done = bench.restbench("run", str(tmp_path / "npb.toml"), "--profile", "p", STUB_CLIENT="false")
-    assert done.returncode == 3
-    assert "the java client ended" in done.stderr
-    assert bench.latest.trials.trials() == []
-    assert bench.left_running() == []
+    ran = run_kernels(tmp_path, experiment(clients=CLIENTS), STUB_CLIENT="false")
+    assert ran.code == 3
+    assert "the java client ended" in ran.done.stderr
+    assert ran.run.trials.trials() == []
+    assert ran.bench.left_running() == []
 
 
 def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> None:
@@ -218,8 +212,8 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     the program without HTTP."""
     faults = {"pinned": "die-proving", "pipeline": "refused"}
     faults |= {"thread-pool": "unverified", "fork-join": "unverified-direct"}
-    bench = in_folder(tmp_path, strategies=("serial", *faults))
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
+    text = experiment(strategies=("serial", *faults))
+    ran = run_kernels(tmp_path, text, "--cells", "complexity=CG-S", faults=faults)
     assert ran.code == 5, ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
     page = ran.run.report.read_text()
@@ -232,38 +226,12 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
     assert "java-pinned-unbound-CG-S-1u: second attempt: " in ran.told
     assert found["pinned"]["service_s"] == ""
-    events = {each.kind: each.text for each in bench.latest.trials.events()}
+    events = {each.kind: each.text for each in ran.run.trials.events()}
     assert set(events) == {"retried", "failed", "refused", "wrong"}
     assert "stub: out of memory, giving up" in events["failed"]
+    assert "413" in events["refused"]
     assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
-    assert bench.left_running() == []
-
-
-def test_a_class_that_does_not_fit_is_refused_by_the_service_and_by_the_program(
-    tmp_path: Path,
-) -> None:
-    """The service comes first in one block, the program without HTTP in the other."""
-    bench = in_folder(tmp_path, strategies=("serial", "pipeline"), blocks=2)
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", pipeline="refused")
-    assert ran.code == 0, ran.told
-    first, second = bench.latest.trials.events()
-    assert (first.kind, second.kind) == ("refused", "refused")
-    assert "413" in first.text
-    assert second.text.endswith(f"without HTTP: restbench: {REFUSAL}")
-
-
-def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
-    tmp_path: Path,
-) -> None:
-    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline", "shared-pool"))
-    text = (tmp_path / "npb.toml").read_text()
-    (tmp_path / "npb.toml").write_text(text.replace("minutes = 2", "minutes = 0.03"))
-    ran = run_kernels(bench)
-    assert ran.code == 0, ran.told
-    verified = [row["verified"] for row in table(ran.run)]
-    assert "yes" in verified
-    assert "not measured" in verified
-    assert "the block had no time for it" in ran.run.report.read_text()
+    assert ran.bench.left_running() == []
 
 
 def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None:
@@ -274,11 +242,3 @@ def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     assert bench.began_ms(block=1) == first != []
     assert min(int(row["blocks"]) for row in table(bench.latest)) >= 3
-
-
-def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
-    bench = in_folder(tmp_path)
-    done = restbench("plan", str(bench.folder / "npb.toml"), "--profile", "p")
-    assert "java-serial-unbound-IS-S-1u" in done.stdout
-    assert "1 block in about 2 min" in done.stdout
-    assert not list(tmp_path.glob("*/manifest.json"))

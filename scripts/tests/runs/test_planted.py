@@ -11,12 +11,9 @@ from fixture_run import PROOFS
 from shown_run import findings, page_of, part_of, printed
 from trial_run import EXPERIMENT, build
 
-from restbench.commands import measuring
-from restbench.failures import WrongAnswers
 from restbench.store.store import Run
 from restbench.store.writing import write_json
 
-CELLS = {"serial": 10, "pinned": 10, "pipeline": 10}
 SIZES = EXPERIMENT.replace(
     'strategy = ["serial", "pinned"]', 'strategy = ["serial", "pinned", "thread-pool", "pipeline"]'
 )
@@ -114,12 +111,3 @@ def test_page_and_terminal_tell_the_same(run: Run) -> None:
     for name in ("TWICE", "NEVER", "NONE", "SAME"):
         assert f" {name} at " in shown.replace("│", " ")
     assert "1 claim is not decided" in shown
-
-
-def test_the_command_ends_with_wrong_answers_and_without_them_well(
-    run: Run, tmp_path: Path
-) -> None:
-    with pytest.raises(WrongAnswers, match=r"wrong answers in 1 cells: java-pipeline"):
-        measuring.judge(findings(run).rows)
-    right = build(tmp_path / "right", PER_S, claims=CLAIMS, experiment=SIZES)
-    measuring.judge(findings(right).rows)

@@ -44,10 +44,9 @@ technique = "skip-locked"
 
 
 def test_a_held_snapshot_is_in_the_trace_with_what_the_database_told(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(EXPERIMENT)
     bench = Bench(tmp_path)
-    done = bench.restbench("run", str(tmp_path / "mine.toml"), "--profile", "p", STUB_SERVICES="")
-    assert done.returncode == 0, done.stdout + done.stderr
+    ran = bench.run_of(EXPERIMENT, STUB_SERVICES="")
+    assert ran.code == 0, ran.told
     (found,) = exported.read(bench.latest.exported_file).traces
     assert (found.seconds, found.errors) == (SECONDS, {})
     assert found.fault is not None

@@ -31,6 +31,7 @@ tiny = {{ rows = 2, inner = 2, columns = 2 }}
 
 [[trace.runs]]
 duration_s = {{ p = {SECONDS} }}
+warm_s = 1
 rate_per_s = {RATE_PER_S}
 arrivals = "constant"
 

@@ -74,7 +74,7 @@ def test_a_load_by_wrk_that_fails_costs_its_cell_no_trial(
     def fails(*_given: object, **_named: object) -> None:
         raise CellsFailed("Socket errors: timeout 3")
 
-    monkeypatch.setattr(wrk, "load", fails)
+    monkeypatch.setattr(wrk.Client, "load", fails)
     assert driver.trial(PlannedTrial(1, FAST, closed_load.WRK)) is None
     assert here.sent[FAST.service_group, FAST.strategy] == 3
     assert here.lost == {}

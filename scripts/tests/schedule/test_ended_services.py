@@ -18,7 +18,7 @@ from trial_run import EXPERIMENT
 
 from restbench.deploy.service import Service
 from restbench.experiment import experiment
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import preparation
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.faults import Bench, FaultsDriver
@@ -140,6 +140,20 @@ def test_one_that_serves_and_refuses_its_first_request_is_not_asked_again(
     monkeypatch.setattr(here, "ask", ask)
     preparation.look(here)
     assert here.lost == {SERIAL: "low: 503 busy"}
+
+
+def test_a_full_disk_at_the_first_request_is_not_the_cell_s_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = block(tmp_path, ended(""))
+
+    def ask(_cell: object) -> None:
+        raise StorageProblem("full")
+
+    monkeypatch.setattr(here, "ask", ask)
+    with pytest.raises(StorageProblem):
+        preparation.look(here)
+    assert here.lost == {}
 
 
 def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attempt(

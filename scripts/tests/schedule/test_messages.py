@@ -106,29 +106,38 @@ def beside_pgbench(folder: Path, **given: object) -> MessagesRun:
     return block(folder, stores={"": store}, experiment=experiment)
 
 
-def test_a_limit_that_is_not_found_costs_no_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise EnvironmentProblem("pgbench, function: too many clients")
+GONE = psycopg.OperationalError("server closed the connection unexpectedly\n\tThis means")
+IT_IS_GONE = "the database: server closed the connection unexpectedly"
 
-    monkeypatch.setattr(pgbench, "load", refused)
+
+@pytest.mark.parametrize(
+    ("where", "why", "said"),
+    [
+        ("load", EnvironmentProblem("pgbench: too many clients"), "pgbench: too many clients"),
+        ("load", GONE, IT_IS_GONE),
+        ("fill", GONE, IT_IS_GONE),
+        ("of", GONE, IT_IS_GONE),
+    ],
+)
+def test_a_limit_that_is_not_found_costs_no_cell_and_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, why: Exception, said: str
+) -> None:
+    calls = {each: MagicMock() for each in ("of", "fill", "load")}
+    calls[where].side_effect = why
+    calls["of"].return_value.fill = calls["fill"]
     here = beside_pgbench(tmp_path)
+    monkeypatch.setattr(here.stores[""], "of", calls["of"])
+    monkeypatch.setattr(pgbench, "load", calls["load"])
     assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
     (event,) = here.file.events()
-    assert (event.kind, event.cell) == ("no-limit", TEN.id)
-    assert event.text == "pgbench, function: too many clients"
+    assert (event.kind, event.cell, event.text) == ("no-limit", TEN.id, said)
 
 
 def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -> None:
     here = beside_pgbench(tmp_path)
-    why = psycopg.OperationalError("server closed the connection unexpectedly\n\tThis means")
-    queues = MagicMock(**{"fill.side_effect": why, "left.side_effect": why})
-    here.stores[""].of = lambda _: queues  # type: ignore[method-assign]
-    with pytest.raises(EnvironmentProblem, match=r"the database: server closed .* unexpectedly$"):
+    here.stores[""].of = MagicMock(side_effect=GONE)  # type: ignore[method-assign]
+    with pytest.raises(EnvironmentProblem, match=f"^{IT_IS_GONE}$"):
         here.before(TEN)
-    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
-    assert [each.kind for each in here.file.events()] == ["no-limit"]
 
 
 def test_what_a_service_broke_before_it_ended_is_noted_as_a_wrong_answer(
@@ -171,20 +180,6 @@ def test_a_limit_that_cells_share_is_measured_though_the_first_of_them_is_lost(
         take_round(driver, turn)
     (found,) = here.file.blocks()
     assert found.facts["extras"][other.id]["pgbench_per_s"] == 500.0
-
-
-def test_a_database_that_goes_away_while_pgbench_runs_costs_the_limit_and_not_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def gone(*_: object, **__: object) -> None:
-        raise psycopg.OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(pgbench, "load", gone)
-    here = beside_pgbench(tmp_path)
-    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
-    monkeypatch.setattr(here.stores[""], "of", gone)
-    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
-    assert [each.kind for each in here.file.events()] == ["no-limit", "no-limit"]
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections_need(

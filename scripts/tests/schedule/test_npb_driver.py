@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,15 +10,18 @@ from types import SimpleNamespace
 import pytest
 from made_blocks import block_of
 from npb_rows import cell, published, trial
+from stub_cli import KERNEL
+from stub_kernel import REFUSAL
 
+from restbench.drive import npb_runs
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb import Npb
+from restbench.experiment.npb import Npb, Runs
 from restbench.schedule import once_each
 from restbench.schedule.npb import NpbDriver
-from restbench.schedule.pace import TrialGroup
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 
 CELLS = [cell(level) for level in ("IS-S", "CG-S", "MG-S", "FT-S")]
-TABLE = Npb(run_max_s=60, runs={}, published=published())
+TABLE = Npb(run_max_s=60, runs={"p": {"S": Runs(runs=2, kept=1)}}, published=published())
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def now_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def driver(path: Path, number: int, needed: Sequence[Cell] = ()) -> NpbDriver:
-    order = SimpleNamespace(experiment=SimpleNamespace(seed=3))
+    order = SimpleNamespace(experiment=SimpleNamespace(seed=3, settings={}), profile_name="p")
     groups = [TrialGroup("all", tuple(CELLS))]
     here = block_of(path, order, groups, number, (each.id for each in needed))
     return NpbDriver(here, TABLE)
@@ -117,3 +121,15 @@ def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: 
     name = CELLS[0].id
     assert events == [("retried", "it died", name), ("restarted", "exit code 3", name)]
     assert renewed == [CELLS[0]]
+
+
+def test_a_class_that_does_not_fit_is_refused_by_the_program_too_where_that_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(npb_runs.PROGRAMS, "java", lambda _: [sys.executable, str(KERNEL)])
+    monkeypatch.setenv("STUB_FAULTS", '{"serial": "refused"}')
+    found = driver(tmp_path, 2)
+    assert found.trial(PlannedTrial(1, CELLS[0])) is None
+    (event,) = found.here.file.events()
+    assert (event.kind, event.cell) == ("refused", CELLS[0].id)
+    assert event.text.endswith(f"without HTTP: restbench: {REFUSAL}")

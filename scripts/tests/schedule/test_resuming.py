@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ from stub_bench import Bench
 from restbench.commands import measuring
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
-from restbench.failures import ChangedDuringRun, EnvironmentProblem, Unreadable
-from restbench.schedule import begin, resuming
+from restbench.failures import ChangedDuringRun, EnvironmentProblem, Interrupted, Unreadable
+from restbench.schedule import begin, resuming, runner
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.store import Run
@@ -74,6 +75,19 @@ def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> Non
     (found,) = known(run, order)
     assert found.run.path == run.path
     assert found.differences == ()
+
+
+def test_where_no_run_can_go_on_a_line_says_so_with_what_differs(run: Run, order: Order) -> None:
+    told: list[str] = []
+    runs = store.runs(run.path.parent)
+    other = replace(order, experiment_text=order.experiment_text + "\n")
+    assert resuming.to_go_on_with(other, runs, told.append) is None
+    assert told == [
+        "nothing to resume: no unfinished run of stubbed with profile p; "
+        "first differs in the experiment's file; a new run begins"
+    ]
+    assert resuming.to_go_on_with(order, runs, told.append) == run
+    assert len(told) == 1
 
 
 def test_of_several_unfinished_runs_the_newest_goes_on(run: Run, order: Order) -> None:
@@ -161,6 +175,20 @@ def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) ->
     begun = run.manifest()
     going_on = begin.go_on(order, run, print)
     assert going_on == begun == run.manifest()
+
+
+@pytest.mark.parametrize(("builds", "goes_on"), [({}, True), ({"A": None}, False)])
+def test_an_interrupted_run_says_how_it_goes_on_unless_its_builds_are_gone(
+    run: Run, order: Order, monkeypatch: pytest.MonkeyPatch, builds: Any, goes_on: bool
+) -> None:
+    def interrupted(*_given: object) -> None:
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(measuring.environment, "check", lambda _order: ())
+    monkeypatch.setattr(runner, "execute", interrupted)
+    with pytest.raises(Interrupted, match="the measurements are kept") as stop:
+        measuring.measured(replace(order, builds=builds), run)
+    assert ("--resume" in str(stop.value)) == goes_on
 
 
 def test_the_command_is_the_same_whether_the_run_goes_on_or_not(

@@ -7,23 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_run import begun, cell
 from playwright.sync_api import Page
-from several_runs import BLOCKS, lay_down, of_level
-from trial_run import WHEN, measure
-from two_builds import EXPERIMENT
+from several_runs import lay_down, of_level
+from two_builds import SAME, laid_down
 
 from restbench.analyse import measures
-from restbench.experiment.records import BuiltCommit
 from restbench.show import export
 from restbench.show.browser import site
 from restbench.show.browser.document import document
-from restbench.store.store import Run
 
-BUILDS = {
-    "A": BuiltCommit(asked="HEAD~", git_commit="a" * 40, git_dirty=False),
-    "B": BuiltCommit(asked=".", git_commit="b" * 40, git_dirty=True),
-}
 #: What is told of a step between two runs of this code.
 TOLD = """codes => codes.map((code) => {
   const step = DATA.steps[0];
@@ -32,26 +24,13 @@ TOLD = """codes => codes.map((code) => {
 })"""
 
 
-def two_builds(results: Path) -> Run:
-    """A run of `restbench ab` whose checkout is of neither of its builds' commits."""
-    cells = {
-        cell(f"java serial low 10 build={build}"): [300 * each for each in BLOCKS]
-        for build in BUILDS
-    }
-    blocks = range(1, len(BLOCKS) + 1)
-    plan = [(each, block) for block in blocks for each in cells]
-    run = begun(results / "2026-11-20", EXPERIMENT, plan, builds=BUILDS, **WHEN)
-    for block in blocks:
-        measure(run, block, cells)
-    export.write(run, measures.rows(run), print)
-    return run
-
-
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two builds, and eight of one cell with a step."""
+    """A run of two builds whose checkout is of neither of their commits, and eight of one cell with
+    a step."""
     folder = tmp_path_factory.mktemp("results")
-    two_builds(folder)
+    run = laid_down(folder / "2026-11-20", {"serial": (SAME, SAME)})
+    export.write(run, measures.rows(run), print)
     for day in range(1, 9):
         level = (300 if day < 5 else 200) * (1 + 0.01 * (day % 2))
         lay_down(folder, day, of_level({"java serial low 10": level}), commit="c0de")

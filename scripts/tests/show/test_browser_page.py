@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
-from page_in_browser import PATIENCE_MS, TOO_FAINT, VIEWS, open_everything, serious, varied_run
+from page_in_browser import EACH_ONCE, PATIENCE_MS, TOO_FAINT, serious, varied_run
 from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
@@ -69,7 +66,7 @@ def rows(page: Page) -> int:
     return page.locator("#view tbody tr").count()
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.parametrize("view", EACH_ONCE, ids=str)
 def test_every_view_fits_its_text_stands_out_and_its_charts_are_drawn(
     page: Page, view: tuple[int, str]
 ) -> None:
@@ -129,13 +126,9 @@ def test_a_filter_narrows_the_view_and_stands_in_the_address(page: Page) -> None
     assert page.url.endswith("#view=cells")
 
 
-def test_a_copied_address_shows_the_same_view(page: Page, browser: Browser) -> None:
-    go(page, f"view=cells&run={FIRST}&run={SECOND}&size=low+30x20x20&sort=-mean_ms")
-    copied = browser.new_page()
-    copied.goto(page.url)
-    assert texts(copied, "#view td") == texts(page, "#view td")
-    assert rows(copied) == 4
-    copied.close()
+def test_a_filter_can_have_several_values(page: Page) -> None:
+    go(page, f"view=cells&run={FIRST}&run={SECOND}&size=low+30x20x20")
+    assert rows(page) == 4
 
 
 def test_every_required_filter_is_there(page: Page) -> None:
@@ -262,37 +255,6 @@ def test_runs_without_a_common_cell_are_not_offered_for_comparison(
     page.close()
 
 
-def test_nothing_is_asked_of_the_network(results: Path, browser: Browser) -> None:
-    page = browser.new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto((results / "index.html").as_uri())
-    for selection in SCREENS:
-        page.evaluate("selection => { location.hash = selection; }", selection)
-    page.wait_for_timeout(200)
-    page.close()
-    own = {each.as_uri() for each in (results / "index.html", *(results / "assets").iterdir())}
-    assert own - {*asked} == {(results / "assets" / "report.js").as_uri()}  # for kept pages
-    assert {*asked} <= own
-
-
-def test_a_web_server_shows_what_a_file_shows(results: Path, page: Page, browser: Browser) -> None:
-    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=results)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        served = browser.new_page()
-        refused: list[str] = []
-        served.on("response", lambda told: None if told.ok else refused.append(told.url))
-        served.goto(f"http://127.0.0.1:{server.server_port}/index.html")
-        for selection in SCREENS:
-            go(page, selection)
-            go(served, selection)
-            assert texts(served, "#view") == texts(page, "#view")
-        server.shutdown()
-    served.close()
-    assert [each for each in refused if not each.endswith("/favicon.ico")] == []
-
-
 def test_wrong_answers_failures_and_other_sizes_come_before_any_speed(
     tmp_path: Path, browser: Browser
 ) -> None:
@@ -329,7 +291,7 @@ def test_a_kept_page_opens_from_a_file_and_shares_the_chart_library(
         page.on(event, lambda told: complaints.append(str(told)))  # type: ignore[call-overload]
     page.goto((tmp_path / "index.html").as_uri())
     page.locator('.run a[href="kept/report.html"]').click()
-    open_everything(page)
+    page.locator("#answer .plot svg").wait_for()
     page.close()
     assert complaints == []
     kept = [each for each in (tmp_path / "kept").rglob("*") if each.is_file()]

@@ -7,45 +7,23 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import trial_run
-from fixture_run import begun, cell
-from two_builds import EXPERIMENT
+from fixture_run import cell
+from two_builds import BLOCKS, SAME, laid_down, shown
 
 from restbench.analyse import measures
 from restbench.commands import measuring
-from restbench.experiment.records import BuiltCommit
 from restbench.failures import CellsFailed, WrongAnswers
-from restbench.show import export, findings
 from restbench.show.kinds import builds
 from restbench.show.kinds.builds import Comparison
-from restbench.store.store import Run
 from restbench.store.trials import Event
 
-COMMITS = {
-    name: BuiltCommit(asked=name, git_commit=name.lower() * 40, git_dirty=False)
-    for name in ("A", "B")
-}
-PER_S = [300.0, 309.0, 303.0, 312.0, 306.0]
 SERIAL_B = "java serial low 10 build=B"
+ALIKE = {"serial": (SAME, SAME), "pinned": (SAME, SAME)}
 
 
-def laid_down(path: Path, *, wrong_in: int = 0, lost: str = "", kind: str = "failed") -> Run:
-    """Five blocks of two cells in two equal builds; B's `serial` is wrong in one block, or a cell
-    is without a trial in each (`lost`), for a reason of this kind."""
-    names = [f"java {each} low 10 build={build}" for each in ("serial", "pinned") for build in "AB"]
-    cells = {cell(each): PER_S for each in names if each != lost}
-    blocks = range(1, 6)
-    plan = [(cell(each), block) for block in blocks for each in names]
-    run = begun(path, EXPERIMENT, plan, builds=COMMITS, **trial_run.WHEN)
-    for block in blocks:
-        trial_run.measure(run, block, cells, wrong=[SERIAL_B] if block == wrong_in else [])
-        if lost:
-            run.trials.note(Event(trial_run.WHEN["started"], kind, "why", block, cell(lost).id))
-    return run
-
-
-def shown(run: Run) -> Comparison:
-    return builds.of(findings.of(export.write(run, measures.rows(run), print), run))
+def lost(kind: str, block: int) -> Event:
+    """Why B's `serial` has no result in a block."""
+    return Event("2026-11-21T01:00:00+00:00", kind, "why", block, cell(SERIAL_B).id)
 
 
 def suite_of(found: Comparison) -> ET.Element:
@@ -56,7 +34,7 @@ def suite_of(found: Comparison) -> ET.Element:
 def test_one_wrong_block_of_b_makes_report_and_summary_as_red_as_the_commands_end(
     tmp_path: Path,
 ) -> None:
-    run = laid_down(tmp_path / "run", wrong_in=2)
+    run = laid_down(tmp_path / "run", ALIKE, wrong=[SERIAL_B], wrong_in=[2])
     with pytest.raises(WrongAnswers):
         measuring.judge(measures.rows(run))
     found = shown(run)
@@ -80,8 +58,8 @@ def test_one_wrong_block_of_b_makes_report_and_summary_as_red_as_the_commands_en
 
 
 def test_a_block_that_failed_after_others_decides_too(tmp_path: Path) -> None:
-    run = laid_down(tmp_path / "run")
-    run.trials.note(Event(trial_run.WHEN["started"], "failed", "why", 5, cell(SERIAL_B).id))
+    run = laid_down(tmp_path / "run", ALIKE)
+    run.trials.note(lost("failed", 5))
     with pytest.raises(CellsFailed):
         measuring.judge(measures.rows(run))
     found = shown(run)
@@ -93,7 +71,9 @@ def test_a_block_that_failed_after_others_decides_too(tmp_path: Path) -> None:
 def test_a_cell_that_was_left_out_is_skipped_as_the_command_ends_well(
     tmp_path: Path, kind: str
 ) -> None:
-    run = laid_down(tmp_path / "run", lost=SERIAL_B, kind=kind)
+    run = laid_down(tmp_path / "run", ALIKE | {"serial": (SAME, None)})
+    for block in BLOCKS:
+        run.trials.note(lost(kind, block))
     measuring.judge(measures.rows(run))
     found = shown(run)
     assert found.sentence.endswith("without a result in 1.")

@@ -9,7 +9,6 @@ from drawn import data_of
 from fixture_run import cell
 from synthetic_rows import row
 
-from restbench.show.browser import trends
 from restbench.show.charts import course, lines, theme
 from restbench.show.parts import claims
 from restbench.store.exported import SeriesEntry
@@ -141,17 +140,3 @@ def test_a_point_over_blocks_has_an_interval_from_three_on() -> None:
     assert lines.mean_point(1, [2.0, 8.0]) == lines.Point(1, 4.0)
     low, high = lines.mean_point(1, [2.0, 4.0, 8.0]).ends
     assert low < 4 < high
-
-
-def test_a_trend_has_intervals_steps_and_data_that_a_page_may_replace() -> None:
-    runs = [
-        {"run": "run-1", "label": "1 May", "value": 100.0, "low": 95.0, "high": 105.0, "step": ""},
-        {"run": "run-2", "label": "2 May", "value": 120.0, "step": "+20 %"},
-    ]
-    chart = trends.chart(runs, "per second")
-    spec = theme.spec(chart)
-    assert spec["data"]["name"] == "trend"
-    assert [each["value"] for each in spec["data"]["values"]] == [100, 120]
-    text = theme.svg(chart)
-    assert "+20 %" in text
-    assert "1 May" in text

@@ -3,11 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from designs import FACTORS, JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, of, values
+from designs import JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, of
 from drawn import data_of
 
-from restbench.analyse.factorial import Factorial, analyse
-from restbench.experiment.design import Design
+from restbench.analyse.factorial import Factorial
 from restbench.show.charts import theme
 from restbench.show.kinds import factorial as shown
 
@@ -69,10 +68,6 @@ def test_one_run_a_cell_has_no_word_of_significance() -> None:
 def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
     said = shown.sentence(seven_factors())
     assert said.startswith("fC + fA × fE + fB × fF + fD × fG + 12 more explains 43.4 % of the")
-    assert any(
-        "`fA` cannot be distinguished from fB × fD" in each
-        for each in seven_factors().design.warnings()
-    )
 
 
 def test_a_response_that_does_not_vary_is_said() -> None:
@@ -101,18 +96,6 @@ def test_the_tables_have_every_number() -> None:
     )
     once = shown.sign_table(of([(15,), (45,), (25,), (75,)], model="additive"))
     assert [each.heading for each in once.columns] == ["Cell", "I", "A", "B", "AB", "Mean"]
-
-
-def test_what_was_left_out_and_what_to_doubt_is_said() -> None:
-    lacking = values(STUDY)
-    table = {"design": "2^k r", "factors": FACTORS}
-    found = analyse(Design.model_validate(table), [{**lacking[0], 9: 5.0}, *lacking[1:]])
-    (left_out,) = found.left_out
-    assert left_out.startswith(
-        "Block 9 is left out: it has no value of instances 2, pool_threads 20 and 2 more."
-    )
-    warnings = of(PROCESSORS, model="additive").warnings
-    assert any(each.startswith("The largest value is 12534 times the") for each in warnings)
 
 
 @pytest.mark.parametrize(

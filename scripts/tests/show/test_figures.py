@@ -15,16 +15,12 @@ from restbench.show.charts.theme import Chart
 from restbench.store.store import Run
 
 
-def charts(run: Run) -> dict[int, Chart | None]:
+def figures_of(run: Run) -> dict[int, Chart]:
+    """The run's figures by their numbers."""
     definition = experiment.load(run.experiment_file)
     rows = measures.rows(run)
-    return {figure.number: study.chart(figure, definition, rows) for figure in definition.figures}
-
-
-def chart_of(run: Run, number: int) -> Chart:
-    found = charts(run)[number]
-    assert found is not None
-    return found
+    drawn = {each.number: study.chart(each, definition, rows) for each in definition.figures}
+    return {number: chart for number, chart in drawn.items() if chart}
 
 
 def throughputs(chart: Chart) -> dict[str, list[tuple[int, float | None]]]:
@@ -40,9 +36,9 @@ def y_of(chart: Chart) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Throughputs by hand: users / response time."""
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Chart]:
+    """Of a run with throughputs by hand: users / response time."""
     made = [
         Made(cell("java serial low 10"), steady_load(10, 50)),  # 200/s
         Made(
@@ -55,11 +51,12 @@ def run(tmp_path: Path) -> Run:
         Made(cell("python process-per-element medium 10"), steady_load(10, 1_000)),  # 10/s
         Made(cell("python process-per-request low 10 core0"), steady_load(10, 40)),  # 250/s
     ]
-    return build(tmp_path / "run", made, unmeasured=(cell("java pinned medium 10"),))
+    path = tmp_path_factory.mktemp("figures") / "run"
+    return figures_of(build(path, made, unmeasured=(cell("java pinned medium 10"),)))
 
 
-def test_a_figure_shows_the_runs_numbers(run: Run) -> None:
-    chart = chart_of(run, 15)
+def test_a_figure_shows_the_runs_numbers(figures: dict[int, Chart]) -> None:
+    chart = figures[15]
     assert chart.title == "Figure 15. S (serial): throughput and mean latency against users"
     points = data_of(chart)
     assert [(each["series"], each["x"], each["y"], each["fill"]) for each in points] == [
@@ -73,13 +70,12 @@ def test_a_figure_shows_the_runs_numbers(run: Run) -> None:
     assert "No interval: it needs three blocks." in chart.caption
 
 
-def test_a_figure_without_any_measured_cell_is_skipped(run: Run) -> None:
-    assert charts(run)[18] is None
-    assert [number for number, chart in charts(run).items() if chart] == [15, 24, 27]
+def test_a_figure_without_any_measured_cell_is_skipped(figures: dict[int, Chart]) -> None:
+    assert [*figures] == [15, 24, 27]
 
 
-def test_missing_cells_are_named_and_interrupt_the_line(run: Run) -> None:
-    chart = chart_of(run, 24)
+def test_missing_cells_are_named_and_interrupt_the_line(figures: dict[int, Chart]) -> None:
+    chart = figures[24]
     assert throughputs(chart) == {
         "PE process-per-element": [(30, 100), (200, 50), (1000, 10)],
         "PR process-per-request": [(30, 400), (200, None), (1000, 20)],
@@ -87,12 +83,12 @@ def test_missing_cells_are_named_and_interrupt_the_line(run: Run) -> None:
     assert "Missing: PR process-per-request rows-200 10 users (not-measured)." in chart.caption
 
 
-def test_a_change_of_another_size_is_said(run: Run) -> None:
-    assert "Columns of matrixOne: 20 at 30 rows; 50 at 200, 1000 rows." in chart_of(run, 24).caption
+def test_a_change_of_another_size_is_said(figures: dict[int, Chart]) -> None:
+    assert "Columns of matrixOne: 20 at 30 rows; 50 at 200, 1000 rows." in figures[24].caption
 
 
-def test_the_best_technique_is_chosen_over_the_cells_all_have(run: Run) -> None:
-    chart = chart_of(run, 27)
+def test_the_best_technique_is_chosen_over_the_cells_all_have(figures: dict[int, Chart]) -> None:
+    chart = figures[27]
     # Common: low and medium, unbound. PR sqrt(400 x 20) = 89.4, PE sqrt(100 x 10) = 31.6.
     assert (
         "Shown is the best, process-per-request. Geometric means over 2 common cells"
@@ -105,21 +101,21 @@ def test_the_best_technique_is_chosen_over_the_cells_all_have(run: Run) -> None:
     }
 
 
-def test_rows_sweeps_are_logarithmic_from_a_ratio_of_20_on(run: Run) -> None:
-    wide, users = chart_of(run, 24), chart_of(run, 15)  # 400/10 = 40
+def test_rows_sweeps_are_logarithmic_from_a_ratio_of_20_on(figures: dict[int, Chart]) -> None:
+    wide, users = figures[24], figures[15]  # 400/10 = 40
     assert (wide.is_log, users.is_log) == (True, False)
     assert "The vertical axis is logarithmic." in wide.caption
     assert y_of(wide)["scale"]["type"] == "log"
     assert y_of(wide)["axis"]["values"] == [10, 20, 50, 100, 200, 500]
 
 
-def test_linear_axes_start_at_zero(run: Run) -> None:
-    assert y_of(chart_of(run, 15))["scale"] == {"type": "linear", "domain": [0, 330], "nice": False}
+def test_linear_axes_start_at_zero(figures: dict[int, Chart]) -> None:
+    assert y_of(figures[15])["scale"] == {"type": "linear", "domain": [0, 330], "nice": False}
 
 
-def test_a_reader_can_change_the_scale_of_either_figure(run: Run) -> None:
+def test_a_reader_can_change_the_scale_of_either_figure(figures: dict[int, Chart]) -> None:
     for number in (15, 24):
-        for panel in theme.spec(chart_of(run, number))["usermeta"]["scales"]:
+        for panel in theme.spec(figures[number])["usermeta"]["scales"]:
             assert [panel[kind]["scale"]["type"] for kind in panel] == ["linear", "log"]
             assert panel["log"]["scale"]["domain"][0] > 0
 
@@ -129,7 +125,7 @@ def test_several_blocks_have_bars(tmp_path: Path) -> None:
     # 200, 250 and 25 a second: s = 118.2; t of two degrees of freedom is 4.302653.
     loads = (steady_load(10, 50), steady_load(10, 40), steady_load(10, 400))
     blocks = [Made(serial, load, block=number) for number, load in enumerate(loads, start=1)]
-    chart = chart_of(build(tmp_path / "run", blocks), 15)
+    chart = figures_of(build(tmp_path / "run", blocks))[15]
     point, missing = data_of(chart)
     assert point["y"] == pytest.approx(475 / 3, rel=1e-5)
     half_width = 4.30265273 * 118.1454 / 3**0.5
@@ -139,13 +135,13 @@ def test_several_blocks_have_bars(tmp_path: Path) -> None:
     assert point["ends"] == "-135 to 452"
     assert (missing["y"], missing["cell"]) == (None, "java-serial-unbound-low-30u")
     assert "Bars: 95 % t interval over 3 blocks." in chart.caption
-    two = chart_of(build(tmp_path / "two", blocks[:2]), 15)
+    two = figures_of(build(tmp_path / "two", blocks[:2]))[15]
     assert "low" not in data_of(two)[0] and "No interval" in two.caption
 
 
 def test_a_technique_keeps_its_colour_when_others_are_missing(tmp_path: Path) -> None:
     alone = [Made(cell("python process-per-request low 10"), steady_load(10, 50))]
-    chart = chart_of(build(tmp_path / "run", alone), 24)
+    chart = figures_of(build(tmp_path / "run", alone))[24]
     colours = {name: colour for name, colour, _ in theme.spec(chart)["usermeta"]["series"]}
     assert colours == {
         "PE process-per-element": theme.PALETTE[1],
@@ -153,19 +149,19 @@ def test_a_technique_keeps_its_colour_when_others_are_missing(tmp_path: Path) ->
     }
 
 
-def test_one_block_draws_no_interval(run: Run) -> None:
-    for each in data_of(chart_of(run, 24)):
+def test_one_block_draws_no_interval(figures: dict[int, Chart]) -> None:
+    for each in data_of(figures[24]):
         assert "low" not in each
         assert each["ends"] == "none: too few blocks"
 
 
-def test_an_svg_has_every_series_and_its_numbers(run: Run) -> None:
-    text = theme.svg(chart_of(run, 24))
+def test_an_svg_has_every_series_and_its_numbers(figures: dict[int, Chart]) -> None:
+    text = theme.svg(figures[24])
     words = "".join(ElementTree.fromstring(text).itertext())  # noqa: S314 - our own document
     for each in ("Figure 24.", "PE process-per-element", "PR process-per-request", "10 users"):
         assert each in words
-    assert "400" in theme.svg(chart_of(run, 27))
+    assert "400" in theme.svg(figures[27])
 
 
-def test_the_text_alternative_has_the_values(run: Run) -> None:
-    assert "S serial: 200 at 10, 300 at 30." in chart_of(run, 15).description
+def test_the_text_alternative_has_the_values(figures: dict[int, Chart]) -> None:
+    assert "S serial: 200 at 10, 300 at 30." in figures[15].description

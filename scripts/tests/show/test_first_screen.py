@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from drawn import data_of
 from kept_runs import PICTURES
 from markupsafe import escape
 from shown_run import page_of, picture_of
@@ -92,16 +91,6 @@ def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind_and_short(na
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
-
-
-def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:
-    run = Run(store.RESULTS / "messages-faults")
-    first = views.drawn(exported.read(run.exported_file), run).first
-    assert first is not None
-    successes, marks = (data_of(first.chart, panel) for panel in (0, 1))
-    assert len(successes) == len(marks) == 63
-    (broken,) = [each for each in marks if each["series"] == "promise broken"]
-    assert broken["label"] == "Java serial, kill-all"
 
 
 @pytest.fixture(params=["messages-factorial", "calls-growth"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from drawn import data_of
 from fixture_run import begun
-from shown_run import part_of, picture_of
+from shown_run import page_of, part_of, picture_of
 
 from restbench.analyse import limits, measures
 from restbench.analyse.estimates import percentile_ms
@@ -23,10 +23,10 @@ from restbench.experiment.open_load import Objective, OpenLoad, Phases
 from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule.reduction import of_arrivals
-from restbench.show import export, files, report, views
+from restbench.show import export, files
 from restbench.show.charts import theme
 from restbench.show.kinds import limits as shown
-from restbench.store import exported, store
+from restbench.store import store
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
@@ -86,8 +86,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def told_of(run: Run) -> RunExport:
-    export.write(run, measures.rows(run), print)
-    return exported.read(run.exported_file)
+    return export.write(run, measures.rows(run), print)
 
 
 def load_of(told: RunExport) -> OpenLoad:
@@ -154,8 +153,7 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
 
 
 def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
-    told = told_of(run)
-    whole = report.html(views.drawn(told, run), "assets")
+    told, whole = told_of(run), page_of(run)
     assert picture_of(whole) == "open-load-limits"
     page = part_of(whole, "limits")
     assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
@@ -209,7 +207,7 @@ def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run:
 
 def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> None:
     run.trials.add(trial(40, 40, block, OTHER) for block in (1, 2, 3))
-    page = report.html(views.drawn(told_of(run), run), "assets")
+    page = page_of(run)
     assert 'id="chart-open-load-limits"' in page
     assert "chart-overview" not in page
     assert 'id="places"' not in page
@@ -220,11 +218,9 @@ def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> 
 
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
-    told = told_of(run)
-    found = {each.cell.id: each for each in shown.of(told)}
-    assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
-    page = part_of(report.html(views.drawn(told, run), "assets"), "limits")
-    assert "it did not come up" in page
+    found = found_in(run)[OTHER.id]
+    assert (found.walks, found.flags) == ((), ("failed",))
+    assert "it did not come up" in part_of(page_of(run), "limits")
     with pytest.raises(CellsFailed, match="java-pinned"):
         measuring.judge(measures.rows(run))
 

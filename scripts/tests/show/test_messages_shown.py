@@ -6,7 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from drawn import data_of
 from fixture_run import cell
@@ -203,13 +202,8 @@ def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> Non
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:
     stages = {"network": 0.2, "queue": 0.1, "parse": 0.05, "connection": 0.05, "database": 0.5}
     extras = {f"send_{name}_ms": value for name, value in stages.items()}
-    one = row(FUNCTION.replace(" 10 ", " 1 "), [900.0])
-    (block,) = one.measurements
     extras |= {"send_serialize_ms": 0.05, "send_ms": 1.0}
-    known = measures.Row(
-        one.cell, None, (), (measures.Measurement(**{**vars(block), "extras": extras}),)
-    )
-    (pie,) = time_breakdowns([known])
+    (pie,) = time_breakdowns([row(FUNCTION.replace(" 10 ", " 1 "), [900.0], extras=[extras])])
     assert sum(pie.parts_ms.values()) == pytest.approx(1.0)
     assert (pie.kind, pie.share("database")) == ("send", pytest.approx(0.5))
     assert pie.share("rest") == pytest.approx(0.05)
@@ -296,17 +290,12 @@ def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
 
 
 def test_a_broken_rule_is_named_with_its_cell() -> None:
-    bad = row(FUNCTION, [100.0], flags=["wrong-answers"])
-    (block,) = bad.measurements
-    said = measures.Measurement(**{**vars(block), "reason": "R2 duplicated 1"})
-    found = measures.Row(bad.cell, None, (), (said,))
-    assert "Violated: java-worker-pool-unbound-200-10u-function: R2 duplicated 1." in shown.checked(
-        [found]
-    )
+    bad = row(FUNCTION, [100.0], flags=["wrong-answers"], reason=["R2 duplicated 1"])
+    said = "Violated: java-worker-pool-unbound-200-10u-function: R2 duplicated 1."
+    assert said in shown.checked([bad])
     assert shown.checked([row(FUNCTION, [100.0])]).endswith("No rule was violated.")
 
 
 def test_experiments_without_messages_have_none_of_it(tmp_path: Path) -> None:
     plain = build(tmp_path / "run", {"java serial low 10": around(100)}, experiment=EXPERIMENT)
     assert 'id="messages"' not in page_of(plain)
-    assert np.isfinite(measures.rows(plain)[0].value("throughput_per_s") or np.nan)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,8 +91,7 @@ def test_a_wrong_answer_is_said_where_its_number_would_stand() -> None:
 
 def test_cells_that_no_block_has_both_of_have_no_ratio() -> None:
     first = row("java serial low 10", [200.0, 201.0, 199.0])
-    later = row("java pinned low 10", [80.0]).measurements[0].model_copy(update={"block": 9})
-    tile = tiles([first, replace(row("java pinned low 10"), measurements=(later,))])
+    tile = tiles([first, with_facts(row("java pinned low 10", [80.0]), block=9)])
     assert tile["pinned low · 10"]["text"] == "?"
     assert tile["pinned low · 10"]["Of the best"] == "no block has measured both cells"
 

@@ -29,11 +29,10 @@ from restbench.store.writing import write_model
 SERIAL = "java-serial-unbound-low-10u"
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
+def laid_down(path: Path) -> Run:
     """Of four cells two measured, one of them with a wrong answer, one failed and one left out."""
     made = build(
-        tmp_path / "run",
+        path,
         [
             Made(cell("java serial low 10"), steady_load(10, 50)),
             Made(cell("java serial low 30"), [*steady_load(30, 90), wrong_answer(START)]),
@@ -45,6 +44,17 @@ def run(tmp_path: Path) -> Run:
     dashboard.mkdir(parents=True)
     (dashboard / "index.html").write_text("a dashboard")
     return made
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return laid_down(tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of such a run."""
+    return page_of(laid_down(tmp_path_factory.mktemp("page") / "run"))
 
 
 def test_the_page_needs_no_network_and_no_other_file(run: Run) -> None:
@@ -100,8 +110,8 @@ def test_every_link_leads_to_something_and_ids_are_unique(run: Run) -> None:
             assert (run.path / link).exists(), link
 
 
-def test_headings_go_down_one_level_at_a_time(run: Run) -> None:
-    levels = [int(tag[1]) for tag, _ in Page(page_of(run)).elements if re.fullmatch("h[1-6]", tag)]
+def test_headings_go_down_one_level_at_a_time(text: str) -> None:
+    levels = [int(tag[1]) for tag, _ in Page(text).elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
@@ -199,8 +209,7 @@ def test_claims_stand_with_their_files_hash_ratios_and_cells(run: Run) -> None:
     assert f"Cells: {SERIAL}" in part
 
 
-def test_numbers_warnings_and_what_failed_are_shown(run: Run) -> None:
-    text = page_of(run)
+def test_numbers_warnings_and_what_failed_are_shown(text: str) -> None:
     assert "cannot pin &lt;core 0&gt;" in part_of(text, "missing")
     assert "pinned-0 may run on 0,1 &lt;both&gt;" in part_of(text, "proofs")
     assert "2 of 4 cells measured" in text
@@ -210,14 +219,13 @@ def test_numbers_warnings_and_what_failed_are_shown(run: Run) -> None:
     assert " 1 200 50.0 " in part_of(text, f"cell-{SERIAL}"), "its only block"
 
 
-def test_a_void_cell_shows_no_number(run: Run) -> None:
-    part = part_of(page_of(run), "cell-java-serial-unbound-low-30u")
+def test_a_void_cell_shows_no_number(text: str) -> None:
+    part = part_of(text, "cell-java-serial-unbound-low-30u")
     assert "no number" in part
     assert "An answer was wrong: the cell has nothing but its counts" in part
 
 
-def test_every_planned_cell_is_a_row_of_the_matrix(run: Run) -> None:
-    text = page_of(run)
+def test_every_planned_cell_is_a_row_of_the_matrix(text: str) -> None:
     matrix = text[text.index('id="matrix"') : text.index('id="cells"')]
     assert matrix.count("<tr>") == 1 + 4
 

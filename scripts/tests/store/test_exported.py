@@ -27,8 +27,6 @@ from restbench.store.writing import write_json
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
-#: What is told of a window's place in time, and no number of it.
-MOMENTS = ("window",)
 
 
 @pytest.fixture
@@ -86,8 +84,7 @@ def _same(one: Row, two: Row) -> None:
     )
     for ours, theirs in zip(one.measurements, two.measurements, strict=True):
         for name in type(ours).model_fields:
-            if name not in MOMENTS:
-                _alike(getattr(ours, name), getattr(theirs, name), name)
+            _alike(getattr(ours, name), getattr(theirs, name), name)
     assert [each.kind for each in one.warnings] == [each.kind for each in two.warnings]
 
 
@@ -132,22 +129,6 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     again = claims.decisions_of(exported.read(kept.exported_file))
     before = claims.decisions(run, measures.rows(run))
     assert [each.headline for each in again] == [each.headline for each in before]
-
-
-def test_a_kept_copy_is_judged_again_by_its_blocks(run: Run, tmp_path: Path) -> None:
-    """Pages made again had the notes and verdicts of the version that measured."""
-    kept = Run(tmp_path / "kept")
-    export.write(run, measures.rows(run), print)
-    files.keep(run, kept, tmp_path / "assets")
-    before = exported.read(kept.exported_file)
-    stale = json.loads(kept.exported_file.read_text())
-    stale["claims"][0]["verdict"] = "contradicted"
-    stale["cells"][0]["notes"] = [{"kind": "retried", "text": "of an older version"}]
-    kept.exported_file.write_text(json.dumps(stale))
-    export.judge_again(kept)
-    again = exported.read(kept.exported_file)
-    assert [each.verdict for each in again.claims] == [each.verdict for each in before.claims]
-    assert [each.notes for each in again.cells] == [each.notes for each in before.cells]
 
 
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from chaos_checks import (
 )
 from chaos_harness import Harness, Place
 from chaos_kept import check_kept, look
-from chaos_victims import KINDS, Victims
+from chaos_victims import KINDS, kill_one
 
 from restbench.store.store import Run
 
@@ -77,15 +77,15 @@ class Chaos:
             if over:
                 break
             require(harness.wait() != 0, f"ended with 0 and is not over:\n{harness.told()}")
-        check_finished(the_run(Place.results(self.place, name)), self.identity)
-        shutil.rmtree(Place.results(self.place, name))
+        check_finished(the_run(harness.results), self.identity)
+        shutil.rmtree(harness.results)
 
     def kill(self, harness: Harness) -> str | None:
         """One victim, at a random moment or as soon as there is one after it; returns its kind.
         None where the harness had ended before."""
         kind = self.random.choice(KINDS)
         moment_s = self.random.uniform(0.2, self.undisturbed_s)
-        victim = Victims(harness).kill_at(kind, moment_s, self.random.random())
+        victim = kill_one(harness, kind, moment_s, self.random.random())
         self.killed += victim is not None
         told = f"kill {self.killed}: {victim}" if victim else f"no {kind} was there any more"
         print(f"{told}, {harness.age_s():.1f} s after the start", flush=True)

@@ -103,11 +103,7 @@ class Harness:
         self._output = place.folder / f"{name}.out"
         more = ["--resume"] if resume else []
         command = [sys.executable, str(CLI), "run", str(place.experiment), "--profile", "p", *more]
-        listening = [
-            "env",
-            "--default-signal=INT",
-            *command,
-        ]  # what is in the background ignores it
+        listening = ["env", "--default-signal=INT", *command]  # in the background it is ignored
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(
                 process.bound_to_us(listening),  # who interrupts chaos interrupts it as well

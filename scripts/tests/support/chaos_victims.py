@@ -36,39 +36,33 @@ STARTED = {
 KINDS = (*SENT, *STARTED, "guardian")
 
 
-class Victims:
-    """The processes of one harness."""
+def kill_one(harness: Harness, kind: str, moment_s: float, pick: float) -> str | None:
+    """Kill one of a kind as soon as there is one after a moment, `pick` (0 to 1) says which;
+    returns its name, None where the harness ended before."""
+    while harness.runs():
+        if harness.age_s() >= moment_s and (name := _killed(harness, kind, pick)):
+            return name
+        time.sleep(0.01)
+    return None
 
-    def __init__(self, harness: Harness) -> None:
-        """Those that it has whenever they are asked for."""
-        self._harness = harness
 
-    def kill_at(self, kind: str, moment_s: float, pick: float) -> str | None:
-        """Kill one of a kind, `pick` (0 to 1) says which; None where there was none any more."""
-        while self._harness.runs():
-            if self._harness.age_s() >= moment_s and (name := self._kill(kind, pick)):
-                return name
-            time.sleep(0.01)
+def _killed(harness: Harness, kind: str, pick: float) -> str | None:
+    if kind in SENT:
+        group, sent = SENT[kind]
+        (os.killpg if group else os.kill)(harness.pid, sent)
+        return f"the {kind}"
+    found = guardians(harness) if kind == "guardian" else _started(harness, STARTED[kind])
+    if not found:
         return None
+    victim = sorted(found)[int(pick * len(found))]
+    name = f"{kind} {_comm(victim)}"
+    guardian.kill([victim])
+    return name
 
-    def _kill(self, kind: str, pick: float) -> str | None:
-        if kind in SENT:
-            group, sent = SENT[kind]
-            (os.killpg if group else os.kill)(self._harness.pid, sent)
-            return f"the {kind}"
-        found = guardians(self._harness) if kind == "guardian" else self._started(STARTED[kind])
-        if not found:
-            return None
-        victim = sorted(found)[int(pick * len(found))]
-        name = f"{kind} {_comm(victim)}"
-        guardian.kill([victim])
-        return name
 
-    def _started(self, known_by: str) -> list[int]:
-        parts = known_by.split("|")
-        return [
-            pid for pid in children(self._harness) if any(each in _command(pid) for each in parts)
-        ]
+def _started(harness: Harness, known_by: str) -> list[int]:
+    parts = known_by.split("|")
+    return [pid for pid in children(harness) if any(each in _command(pid) for each in parts)]
 
 
 def children(harness: Harness) -> list[int]:

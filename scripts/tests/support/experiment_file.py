@@ -70,7 +70,7 @@ highest_per_s = 400
 tiny = { rows = 2, inner = 2, columns = 2 }
 
 [profiles.p]
-minutes = 1.5
+minutes = 2
 blocks = 2
 warm_max_s = { java = 0.0, python = 0.0 }
 

@@ -6,20 +6,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from other_process import SLEEPS, beside, line_of
 from waiting import await_true
 
-#: Starts a service whose own child leaves its parent, session and process group, as a daemon does.
-DAEMON = "import time; time.sleep(600)"
+#: A service whose own child leaves its parent, session and process group, as a daemon does.
 SERVICE = f"""
 import subprocess, sys, time
-daemon = subprocess.Popen([sys.executable, "-c", {DAEMON!r}], start_new_session=True)
+daemon = subprocess.Popen([sys.executable, "-c", {SLEEPS!r}], start_new_session=True)
 print(daemon.pid, flush=True)
 time.sleep(600)
 """
@@ -32,9 +31,7 @@ folder = Path(sys.argv[1])
 watch.at_end("tidy", folder)
 ours = [sys.executable, "-c", {SERVICE!r}]
 bound = process.start(process.bound_to_us(ours), folder / "daemon")
-kept = process.start(
-    [sys.executable, "-c", "import time; time.sleep(600)"], folder / "kept", outlives_us=True
-)
+kept = process.start([sys.executable, "-c", {SLEEPS!r}], folder / "kept", outlives_us=True)
 while not (folder / "daemon").read_text().strip():
     time.sleep(0.01)
 temporary = watch.begin()
@@ -73,31 +70,19 @@ class Harness:
     """A harness at work: a service of it, a daemon of that, a process meant to stay."""
 
     folder: Path
-    process: subprocess.Popen[str] = field(init=False)
+    process: subprocess.Popen[str]
     told: dict[str, int] = field(init=False)
     temporary: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HARNESS, str(self.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.told = self._line()
+        self.told = json.loads(line_of(self.process))
         self.temporary = Path(str(self.told.pop("temporary")))
-
-    def _line(self) -> dict[str, int]:
-        assert self.process.stdout is not None
-        found: dict[str, int] = json.loads(self.process.stdout.readline())
-        return found
 
     def do(self, line: str) -> None:
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        assert self.process.stdout.readline() == "done\n"
+        assert line_of(self.process) == "done"
 
     def kill(self, *names: str) -> None:
         """In the order of the names; `harness` is the harness."""
@@ -116,14 +101,12 @@ class Harness:
 
 @contextmanager
 def at_work(folder: Path) -> Iterator[Harness]:
-    running = Harness(folder)
-    try:
-        yield running
-    finally:
-        running.process.kill()
-        running.process.wait()
-        for pipe in (running.process.stdin, running.process.stdout):
-            if pipe:
-                pipe.close()
-        await_true(lambda: gone(running.told["guardian"]))
-        os.kill(running.told["kept"], signal.SIGKILL)
+    with beside(HARNESS, str(folder)) as process:
+        running = Harness(folder, process)
+        try:
+            yield running
+        finally:
+            process.kill()
+            process.wait()
+            await_true(lambda: gone(running.told["guardian"]))
+            os.kill(running.told["kept"], signal.SIGKILL)

@@ -8,10 +8,8 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from fixture_run import START, Made, build, cell, error, steady_load
 from playwright.sync_api import Page
-from shown_run import findings
 
 from restbench.experiment.records import Calibration, CalibrationCheck
-from restbench.show import files, report
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
 
@@ -19,8 +17,10 @@ from restbench.store.writing import write_model
 PATIENCE_MS = 180_000
 #: What a screen reader must not find: the impacts of axe.
 SERIOUS = ("serious", "critical")
-#: Widths in pixels and colour schemes that every page is looked at in.
+#: Widths in pixels and colour schemes that pages are looked at in.
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+#: Each width and each scheme once: no rule of a style sheet is about both.
+EACH_ONCE = [VIEWS[0], VIEWS[3]]
 
 #: The elements with text of their own whose contrast with what lies behind them is under 4.5
 #: (WCAG 2, AA), each as `text: ratio`.
@@ -109,15 +109,6 @@ def varied_run(path: Path) -> Run:
     )
     write_model(run.calibration_file, calibration)
     shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
-    return run
-
-
-def shown(run: Run) -> Run:
-    """With its page and all that this links to."""
-    found = findings(run)
-    files.write_figures(found)
-    files.write_tables(found)
-    report.write(found)
     return run
 
 

@@ -28,12 +28,9 @@ def lay_down(
     commit: str,
     machine: Mapping[str, Any] | None = None,
     experiment: str = EXPERIMENT,
-    **others: float,
 ) -> Run:
     """A run of this day of November with its `run.json`; its name is that of the day."""
-    run = build(
-        results / f"2026-11-{day:02}", per_s, claims=CLAIMS, experiment=experiment, **others
-    )
+    run = build(results / f"2026-11-{day:02}", per_s, claims=CLAIMS, experiment=experiment)
     _change(run.manifest_file, {
         "run": run.name, "git_commit": commit * 10, "started": f"2026-11-{day:02}T01:00:00+00:00",
     })  # fmt: skip

@@ -100,6 +100,19 @@ class Bench:
             finally:
                 let_go_of_the_machine()
 
+    def run_of(
+        self,
+        experiment: str,
+        *options: str,
+        faults: dict[str, str] | None = None,
+        **environment: str,
+    ) -> Ran:
+        """A whole run of the experiment in this text, with its profile `p`."""
+        path = self.folder / "mine.toml"
+        path.write_text(experiment)
+        arguments = ("run", str(path), "--profile", "p", *options)
+        return Ran(self, self.restbench(*arguments, faults=faults, **environment))
+
     def _environment(self, faults: dict[str, str] | None) -> dict[str, str]:
         return {
             "STUB_RESULTS": str(self.folder),
@@ -150,12 +163,12 @@ class Bench:
         """When its trials began, of a block."""
         return [each.began_ms for each in self.latest.trials.trials() if each.block == block]
 
-    def await_trial(self, started: subprocess.Popen[str], block: int = 1) -> None:
-        """Return when the run that goes on has a trial of this block."""
+    def await_trial(self, started: subprocess.Popen[str]) -> None:
+        """Return when the run that goes on has a trial."""
 
         def is_there() -> bool:
             assert started.poll() is None, started.communicate()
-            return any(each.block == block for each in self.latest.trials.trials())
+            return bool(self.latest.trials.trials())
 
         assert await_true(is_there), "no trial came"
 

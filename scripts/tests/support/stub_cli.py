@@ -22,7 +22,7 @@ from restbench.drive import call_client, generator, monitor, npb_runs
 from restbench.experiment.cell import Shape
 from restbench.machine import speed
 from restbench.prove import proof
-from restbench.schedule import closed_load, preparation
+from restbench.schedule import closed_load, preparation, windows
 from restbench.show.charts import theme
 from restbench.store import store
 
@@ -61,6 +61,7 @@ def put_stubs(patch: Any) -> None:
     patch.setattr(generator, "JVM_ARGUMENTS", "")
     patch.setattr(preparation, "WARMING_S", 0.1)
     patch.setattr(closed_load, "PILOT_S", 0.1)
+    patch.setattr(windows, "FIRST_WARM_S", 0.0)
     patch.setattr(speed, "PART_S", 0.03)
     patch.setattr(proof, "SECOND_LOOKS", 0)
     patch.setattr(proof, "SHAPES", dict.fromkeys(("java", "python"), SMALL))

@@ -4,9 +4,8 @@
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
 (every third request of a load), `slow` (50 ms), `queue` (one request after the other, 10 ms each),
-`die` (in the middle of every load), `die-once` (of the first: the file STUB_DIED remembers),
-`die-proving`. The fault `no-start` of a service's name: it never comes up. Messages are those of
-`stub_queues`.
+`die-once` (in the middle of the first load: the file STUB_DIED remembers), `die-proving`. The fault
+`no-start` of a service's name: it never comes up. Messages are those of `stub_queues`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ DIES_AT = 10
 EVERY = 3
 #: Whether a service dies of a request, by its id and its place in the load.
 FATAL: dict[str, Callable[[str, int], bool]] = {
-    "die": lambda _id, number: number == DIES_AT,
     "die-once": lambda _id, number: number == DIES_AT,
     "die-proving": lambda request_id, _number: request_id.isdigit(),
 }
@@ -139,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.loaded[strategy] += under_load
             number = self.server.loaded[strategy] if under_load else 0
         if fault in FATAL and FATAL[fault](str(request["requestId"]), number):
-            die(once=fault.endswith("die-once"))
+            die(once=fault == "die-once")
         if under_load:
             time.sleep(SLOW_S.get(fault, USUAL_S))
         if fault == "queue":

@@ -74,29 +74,14 @@ SERIAL, PINNED = "java serial low 10", "java pinned low 10"
 TRIALS = 3
 
 
-def trials_of(which: Cell, block: int, per_s: float, **others: float) -> list[Trial]:
-    """Three trials of a cell of about two seconds each, all responses equally long but for a
-    spread of a tenth; every tenth is one of the huge ones of a mix."""
-    return [_trial(which, block, number, per_s, others) for number in range(1, TRIALS + 1)]
-
-
-def _trial(
-    which: Cell, block: int, number: int, per_s: float, others: Mapping[str, float]
-) -> Trial:
+def _trial(which: Cell, block: int, number: int, per_s: float, wrong: int) -> Trial:
+    """About two seconds of a cell, all responses equally long but for a spread of a tenth; every
+    tenth is one of the huge ones of a mix."""
     seconds = 2.0 + 0.013 * number + 0.000001
     completions = round(per_s * seconds)
     middle_us = 1e6 * which.users / per_s
     elapsed_us = np.linspace(0.9 * middle_us, 1.1 * middle_us, completions).astype(np.int64)
     kinds = {"low": elapsed_us[completions // 10 :], "huge": elapsed_us[: completions // 10]}
-    numbers: dict[str, float] = {
-        "service_cpu_ms": 1500.0,
-        "generator_cpu_ms": 300.0,
-        "busy_ms": 2300.0,
-        "steal_ms": 20.0,
-        "compilers_ms": 10.0,
-        "collector_ms": 15.0,
-        "memory_mib": 512.0 + block,
-    }
     return Trial(
         block=block,
         round=number,
@@ -105,21 +90,26 @@ def _trial(
         began_ms=START_MS + 10_000 * number,
         seconds=seconds,
         elapsed_us=elapsed_us,
+        wrong=wrong,
         stages_ms={"queue": 0.1, "parse": 0.2, "compute": 1.0 / 3, "serialize": 0.1},
+        service_cpu_ms=1500.0,
+        generator_cpu_ms=300.0,
+        busy_ms=2300.0,
+        steal_ms=20.0,
+        compilers_ms=10.0,
+        collector_ms=15.0,
+        memory_mib=512.0 + block,
         kinds_us=kinds if which.complexity == "mix" else {},
-        **(numbers | dict(others)),  # type: ignore[arg-type]
     )
 
 
 def build(
     path: Path,
     per_s: Mapping[str, Sequence[float]],
-    speed: Mapping[str, float] | None = SPEED,
     claims: str | None = None,
     experiment: str = EXPERIMENT,
     *,
     wrong: Sequence[str] = (),
-    **others: float,
 ) -> Run:
     """A complete run: by cell (`java serial low 10`) the throughput of each of its blocks; those
     that are `wrong` give a wrong answer in each."""
@@ -130,27 +120,25 @@ def build(
     if claims is not None:
         write_text(run.claims_file, claims)
     for block in range(1, blocks + 1):
-        measure(run, block, cells, speed, wrong, **others)
+        measure(run, block, cells, wrong)
     return run
 
 
 def measure(
-    run: Run,
-    block: int,
-    cells: Mapping[Cell, Sequence[float]],
-    speed: Mapping[str, float] | None = SPEED,
-    wrong: Sequence[str] = (),
-    **others: float,
+    run: Run, block: int, cells: Mapping[Cell, Sequence[float]], wrong: Sequence[str] = ()
 ) -> None:
     """Lay down one block, which took a minute; a cell with fewer values failed in it."""
-    run.trials.begin(block, f"2026-11-21T01:{block:02}:00+00:00", {"speed": speed} if speed else {})
+    run.trials.begin(block, f"2026-11-21T01:{block:02}:00+00:00", {"speed": SPEED})
     for which, values in cells.items():
         if block > len(values):
             failed = Event("2026-11-21T01:00:00+00:00", "failed", "it\nfailed", block, which.id)
             run.trials.note(failed)
             continue
-        told = {"wrong": 1} if which in map(cell, wrong) else {}
-        found = trials_of(which, block, values[block - 1], **others | told)
+        is_wrong = which in map(cell, wrong)
+        found = [
+            _trial(which, block, number, values[block - 1], int(is_wrong))
+            for number in range(1, TRIALS + 1)
+        ]
         run.trials.add([*found, _once_more(found[0])])
     run.trials.finish(block, f"2026-11-21T01:{block + 1:02}:00+00:00")
 

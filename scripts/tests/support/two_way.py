@@ -1,4 +1,4 @@
-"""Which of two factors a table of single values depends on: two-way analysis of variance of their
+"""Whether the rows of a table of single values differ: two-way analysis of variance of their
 logarithms without replication, additive. Source: Montgomery, Design and Analysis of Experiments,
 section 4.1."""
 
@@ -14,38 +14,23 @@ import scipy  # its parts are loaded when they are first used
 
 @dataclass(frozen=True)
 class FTest:
-    """Whether rows (or columns) differ by more than the residuals."""
+    """Whether rows differ by more than the residuals."""
 
     f: float
     degrees_of_freedom: tuple[int, int]
     p_value: float
-
-
-@dataclass(frozen=True)
-class TwoWay:
-    """The analysis of one table."""
-
-    rows: FTest
-    columns: FTest
     residual_sd: float
     """Of a logarithm: 0.03 is about 3 %."""
 
 
-def analyse(table: Sequence[Sequence[float]]) -> TwoWay:
+def of_rows(table: Sequence[Sequence[float]]) -> FTest:
     """Of a table of values above 0 with two rows and columns or more."""
     y = np.log(np.asarray(table, dtype=np.float64))
     rows, columns = y.shape
-    of_rows, of_columns = y.mean(axis=1) - y.mean(), y.mean(axis=0) - y.mean()
-    residuals = y - y.mean() - of_rows[:, None] - of_columns
-    freedom = (rows - 1) * (columns - 1)
+    effects = y.mean(axis=1) - y.mean()
+    residuals = y - y.mean(axis=0) - effects[:, None]
+    own, freedom = rows - 1, (rows - 1) * (columns - 1)
     error = float((residuals**2).sum()) / freedom
-
-    def test(square: float, own: int) -> FTest:
-        f = square / own / error
-        return FTest(f, (own, freedom), float(scipy.special.fdtrc(own, freedom, f)))
-
-    return TwoWay(
-        rows=test(columns * float(of_rows @ of_rows), rows - 1),
-        columns=test(rows * float(of_columns @ of_columns), columns - 1),
-        residual_sd=math.sqrt(error),
-    )
+    f = columns * float(effects @ effects) / own / error
+    p_value = float(scipy.special.fdtrc(own, freedom, f))
+    return FTest(f, (own, freedom), p_value, math.sqrt(error))

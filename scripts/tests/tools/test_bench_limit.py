@@ -15,18 +15,19 @@ from ports import free_port
 
 from restbench.drive import wrk
 from restbench.drive.payload import make_payload
+from restbench.drive.wrk import Client
 from restbench.experiment.cell import Shape
 from restbench.failures import (
     BadConfiguration,
     CellsFailed,
     EnvironmentProblem,
-    LimitMissed,
+    Regression,
     WrongAnswers,
 )
 from restbench.machine import process
 from restbench.store import store
 from tools import bench_limit, limit_servers
-from tools.bench_limit import Client, judge
+from tools.bench_limit import cpu_ms, judge
 from tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
@@ -79,7 +80,7 @@ def body_of(request: dict) -> bytes:
 def client(tmp_path: Path) -> Client:
     body = tmp_path / "body.json"
     body.write_bytes(PAYLOAD.body(limit_servers.REQUEST_ID))
-    return Client(body, min(os.sched_getaffinity(0)))
+    return Client(body, 4, str(min(os.sched_getaffinity(0))))
 
 
 def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
@@ -110,7 +111,7 @@ def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
     if verdict == "held":
         judge([found])
     else:
-        with pytest.raises(LimitMissed, match=r"1 of 1 .*: flask low 17\.0"):
+        with pytest.raises(Regression, match=r"1 of 1 .*: flask low 17\.0"):
             judge([found])
 
 
@@ -156,7 +157,7 @@ def test_warm_up_ends_when_the_cost_of_a_request_falls_no_more(
 def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answering) -> None:
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)
-    assert 0 < client(tmp_path).cpu_ms(server, 1.0) < 10_000
+    assert 0 < cpu_ms(client(tmp_path), server, 1.0) < 10_000
     assert limit_servers.stages_ms(server, PAYLOAD, 3) == {"parse": 1.5, "compute": 2.25}
 
 
@@ -173,7 +174,7 @@ def test_a_refused_request_is_no_measurement(tmp_path: Path, answering) -> None:
     with pytest.raises(CellsFailed, match=refused):
         limit_servers.stages_ms(server, PAYLOAD, 1)
     with pytest.raises(CellsFailed, match="Non-2xx"):
-        client(tmp_path).cpu_ms(server, 1.0)
+        cpu_ms(client(tmp_path), server, 1.0)
 
 
 def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None:
@@ -201,7 +202,7 @@ def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> No
         limit_servers.require_right(server, PAYLOAD)
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
         answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]
-        client(tmp_path).cpu_ms(server, 1.0)
+        cpu_ms(client(tmp_path), server, 1.0)
     counts = Counter(each.status_code for each in answers)
     assert set(counts) == {200, 400}
     assert counts[200] > counts[400]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.failures import EnvironmentProblem, LimitMissed, WrongAnswers
+from restbench.failures import EnvironmentProblem, Regression, WrongAnswers
 from tools import bench_mg, limit_servers
 from tools.bench_mg import SOURCE, standing, warm_cpp
 
@@ -57,14 +57,12 @@ def test_a_wrong_norm_is_never_timed(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.live
-def test_both_are_timed_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_mg, "QUARTILE_BAR", float("inf"))
-    monkeypatch.setattr(bench_mg, "RATIO_BAR", float("inf"))
-    with bench_mg.console.capture() as told:
-        bench_mg.bench_mg("S", 3)
-    lines = told.get().splitlines()
-    assert [line.startswith("Java ") for line in lines[:4]] == [True] * 3 + [False]
-    assert lines[3].startswith("MG S, run 3 of 3 processes: ratio ")
+def test_both_are_timed_in_turn_and_a_missed_limit_is_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(bench_mg, "RATIO_BAR", 0.0)
-    with pytest.raises(LimitMissed, match="ratio"):
+    with bench_mg.console.capture() as told, pytest.raises(Regression, match="ratio"):
         bench_mg.bench_mg("S", 2)
+    lines = told.get().splitlines()
+    assert [line.startswith("Java ") for line in lines[:3]] == [True] * 2 + [False]
+    assert lines[2].startswith("MG S, run 3 of 2 processes: ratio ")

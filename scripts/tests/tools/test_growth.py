@@ -11,10 +11,10 @@ import pytest
 
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
+from restbench.drive.wrk import Client
+from restbench.failures import BadConfiguration, CellsFailed, ExitCode, Regression
 from tools import bench_growth, growth_series
 from tools.bench_growth import Growth, judge
-from tools.bench_limit import Client
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import plan_of
 from tools.growth_series import over_processes, requests_in
@@ -83,7 +83,7 @@ def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
     good, bad = fit(series(2.0, expected=2.0)), fit(series(3.0, expected=2.0))
     judge(Growth((good, good)))
     with pytest.raises(
-        GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)\.$"
+        Regression, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)\.$"
     ) as raised:
         judge(Growth((good, bad)))
     assert raised.value.exit_code == ExitCode.REGRESSION
@@ -91,7 +91,7 @@ def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
 
 def test_on_a_machine_that_others_used_the_verdict_says_that_it_is_not_to_be_believed() -> None:
     bad = fit(series(3.0, expected=2.0))
-    with pytest.raises(GrowsTooFast, match=r"Not to be believed: others used 80 % of the machine"):
+    with pytest.raises(Regression, match=r"Not to be believed: others used 80 % of the machine"):
         judge(Growth((bad,), foreign_pct=80.0))
 
 
@@ -189,7 +189,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
 ) -> None:
     asked: list[int] = []
 
-    def output(client: Client, _server: Server, _seconds: float) -> str:
+    def output(client: Client, _url: str, _seconds: float) -> str:
         asked.append(client.connections)
         warming_up = len(asked) <= len(plan.users)
         latency_ms = 1000 if warming_up else 2 * client.connections
@@ -198,7 +198,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
     monkeypatch.setattr(Client, "output", output)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
-    latency, per_request = growth_series.of_users(server, Client(tmp_path / "b", 0), plan)
+    latency, per_request = growth_series.of_users(server, Client(tmp_path / "b", 1, None), plan)
     assert asked == list(plan.users) * (1 + plan.user_rounds)
     assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
     assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)

@@ -54,10 +54,3 @@ def test_growth_is_fitted_from_a_running_service() -> None:
     words = set(done.stdout.split())
     told = {"parse,", "cubes", "serial", "processes", "users", "1-4"}
     assert told <= words, done.stdout
-
-
-def test_a_wrong_strategy_is_one_line_and_exit_code_2() -> None:
-    done = tool("bench_microbench", "--strategies", "no-such")
-    assert done.returncode == 2
-    assert "--strategies: 'no-such' is not one of serial" in done.stderr
-    assert not done.stdout

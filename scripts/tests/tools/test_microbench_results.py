@@ -210,6 +210,8 @@ def test_of_what_is_offered_only_the_chosen_are_measured_beside_serial() -> None
     chosen = plan_of("quick", "java", "pinned, virtual-threads").choice
     assert chosen.of(["serial", "thread-pool", "pinned"]) == ["serial", "pinned"]
     assert plan_of("quick", "", "").choice.of(["serial", "new"]) == ["serial", "new"]
+    with pytest.raises(BadConfiguration, match="--strategies: 'no-such' is not one of serial, "):
+        plan_of("quick", "", "no-such")
 
 
 def test_a_program_that_met_a_wrong_answer_is_told_from_one_that_failed(tmp_path: Path) -> None:

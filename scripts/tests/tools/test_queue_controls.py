@@ -9,8 +9,8 @@ import pytest
 from command_line import restbench
 
 from restbench import cli
-from restbench.failures import EnvironmentProblem, ExitCode
-from restbench.machine import machine_lock, watch
+from restbench.failures import ExitCode
+from restbench.machine import watch
 from tools import queue_controls
 from tools.queue_controls import CONTROLS
 
@@ -22,15 +22,6 @@ def test_what_would_check_nothing_is_refused(monkeypatch, option, value):
     done = restbench(option, value, command=cli.single_command_app(queue_controls.queue_controls))
     assert done.returncode == ExitCode.BAD_CONFIGURATION
     assert option in done.stderr
-
-
-def test_a_benchmark_that_runs_is_left_alone(monkeypatch):
-    monkeypatch.setattr(machine_lock, "take", Mock(side_effect=EnvironmentProblem("another one")))
-    run = Mock()
-    monkeypatch.setattr(queue_controls, "run", run)
-    done = restbench(command=cli.single_command_app(queue_controls.queue_controls))
-    assert done.returncode == ExitCode.ENVIRONMENT
-    assert not run.called
 
 
 def test_the_databases_are_removed_however_the_controls_end(monkeypatch):

@@ -4,9 +4,8 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
 import java.util.stream.Stream;
+import org.apache.commons.io.FileUtils;
 import org.apache.jmeter.report.config.ConfigurationException;
 import org.apache.jmeter.report.core.SampleException;
 import org.apache.jmeter.report.dashboard.GenerationException;
@@ -68,7 +67,7 @@ public final class Dashboards {
         try {
             requireSample(samples);
             requireReplaceable(folder);
-            delete(folder);
+            FileUtils.deleteDirectory(folder.toFile());
             JMeterUtils.setProperty("jmeter.reportgenerator.outputdir", folder.toString());
             JMeterUtils.setProperty("jmeter.reportgenerator.temp_dir", scratch.toString());
             JMeterUtils.setProperty("jmeter.reportgenerator.report_title", folder.getFileName().toString());
@@ -79,7 +78,7 @@ public final class Dashboards {
             System.err.println("dashboards: " + samples + ": " + e.getMessage());
             return false;
         } finally {
-            delete(scratch);
+            FileUtils.deleteDirectory(scratch.toFile());
         }
     }
 
@@ -94,28 +93,9 @@ public final class Dashboards {
 
     /** Throws IOException where something else than a dashboard or an empty folder has the path: it would be deleted. */
     private static void requireReplaceable(Path folder) throws IOException {
-        if (!Files.exists(folder) || Files.exists(folder.resolve("statistics.json"))) {
-            return;
-        }
-        if (Files.isDirectory(folder)) {
-            try (Stream<Path> content = Files.list(folder)) {
-                if (content.findAny().isEmpty()) {
-                    return;
-                }
-            }
-        }
-        throw new IOException(folder + " exists and is no dashboard");
-    }
-
-    private static void delete(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> tree = Files.walk(folder)) {
-            List<Path> deepestFirst = tree.sorted(Comparator.reverseOrder()).toList();
-            for (Path path : deepestFirst) {
-                Files.delete(path);
-            }
+        boolean isEmpty = Files.isDirectory(folder) && FileUtils.isEmptyDirectory(folder.toFile());
+        if (Files.exists(folder) && !isEmpty && !Files.exists(folder.resolve("statistics.json"))) {
+            throw new IOException(folder + " exists and is no dashboard");
         }
     }
 }

@@ -3,15 +3,14 @@ package restbench.trials;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,16 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads orders from a socket, one per line with tabs between the parts, and lets the users carry them out:
- *
- * <pre>
- * cell   NAME  URLS  PAYLOAD                                     what a trial of this name sends; no answer
- * trial  NAME  USERS  DROP_MS  KEEP_MS  RECORDS  PIDS [ARRIVALS]  answers a line when its last answer has come
- * </pre>
- *
- * <p>URLS is one address, or several separated by spaces. PIDS are the service's processes, separated by commas. RECORDS is
- * the file to which the samples are written. ARRIVALS is a file with a moment per line, in microseconds from the begin, at
- * which a request is to be sent (open load). The load ends when the socket is closed.
+ * Reads orders from a socket, one per line with tabs between the parts, and lets the users carry them out (README.md,
+ * "Trials"). The load ends when the socket is closed.
  */
 final class Conductor {
 
@@ -62,7 +53,7 @@ final class Conductor {
     }
 
     /** Waits for the trial that follows the one with this number; null where no more trials will come. */
-    synchronized Trial after(long number) throws InterruptedException, IOException {
+    synchronized Trial after(long number) throws InterruptedException {
         while (!over && (current == null || current.number() <= number)) {
             wait();
         }
@@ -116,17 +107,13 @@ final class Conductor {
         if (!trial.await(patienceMillis)) {
             return "failed\tnot all users came to the end of the trial";
         }
-        try (FileChannel file = FileChannel.open(
-                Path.of(order.get(5)), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+        try (OutputStream file = Files.newOutputStream(Path.of(order.get(5)))) {
             trial.write(file);
         }
         return trial.summary();
     }
 
     private void answer(String line) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            socket.write(bytes);
-        }
+        Channels.newOutputStream(socket).write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 }

@@ -5,7 +5,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Properties;
@@ -24,7 +23,7 @@ import restbench.trials.Trial.Kind;
  * @param keys whether each request has a key
  * @param filler random text that bodies are cut from
  */
-record Messages(int queues, int characters, int sends, boolean keys, byte[] filler) {
+record Messages(int queues, int characters, int sends, boolean keys, String filler) {
 
     static final int SEND = 0;
     static final int POP = 1;
@@ -39,10 +38,9 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
     /** A token is {@code user * USER + number}: the numbers of a user's messages stay below this. */
     private static final long USER = 1_000_000_000L;
 
-    private static final byte[] BODY = bytes("\"body\":\"");
-    private static final byte[] ID = bytes("\"id\":");
-    private static final byte[] NULL = bytes("null");
-    private static final byte[] CODE = bytes("\"errorCode\":\"");
+    private static final String BODY = "\"body\":\"";
+    private static final String ID = "\"id\":";
+    private static final String CODE = "\"errorCode\":\"";
     private static final int CODE_BYTES = 3;
 
     private static Kind kind(String name) {
@@ -64,7 +62,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
                 Integer.parseInt(said.getProperty("characters")),
                 Integer.parseInt(said.getProperty("sends")),
                 Boolean.parseBoolean(said.getProperty("keys")),
-                Files.readAllBytes(folder.resolve("filler.txt")));
+                Files.readString(folder.resolve("filler.txt"), StandardCharsets.ISO_8859_1));
     }
 
     /**
@@ -74,7 +72,6 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
 
         private final int user;
         private final SplittableRandom random;
-        private final byte[] body = new byte[characters];
         private final CRC32 crc = new CRC32();
         private int step;
         private int queue;
@@ -105,29 +102,42 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
 
         /** The complete request, head and body. */
         byte[] request(URI url, int kind, String id) {
+            String key = keys ? ",\"key\":\"" + id + "\"" : "";
+            String rest = ",\"client\":" + user + key + "}";
             if (kind == SEND) {
                 queue = 1 + random.nextInt(queues);
                 token = user * USER + ++number;
-                write(body, queue, user, number);
+                rest = ",\"sender\":" + user + key + "," + BODY + body() + "\"}";
             }
-            String key = keys ? ",\"key\":\"" + id + "\"" : "";
-            String rest = kind == SEND
-                    ? ",\"sender\":" + user + key + ",\"body\":\"" + new String(body, StandardCharsets.ISO_8859_1) + "\"}"
-                    : ",\"client\":" + user + key + "}";
             String json = "{\"requestId\":\"" + id + "\"" + rest;
-            return bytes("POST " + url.getRawPath() + queue + (kind == SEND ? "/messages" : "/pop")
+            String request = "POST " + url.getRawPath() + queue + (kind == SEND ? "/messages" : "/pop")
                     + " HTTP/1.1\r\nHost: " + url.getAuthority()
                     + "\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: " + json.length()
-                    + "\r\n\r\n" + json);
+                    + "\r\n\r\n" + json;
+            return request.getBytes(StandardCharsets.ISO_8859_1);
+        }
+
+        /** The body of a message to {@code queue}. */
+        private String body() {
+            int length = characters - TOKEN_BYTES - 1 - CRC_BYTES;
+            int from = random.nextInt(filler.length() - length + 1);
+            String text = padded(queue, 6) + "." + padded(user, 4) + "." + padded(number, 9) + " "
+                    + filler.substring(from, from + length);
+            return text + crc(text);
+        }
+
+        private String crc(String text) {
+            crc.reset();
+            crc.update(text.getBytes(StandardCharsets.ISO_8859_1));
+            return HexFormat.of().toHexDigits(crc.getValue(), CRC_BYTES);
         }
 
         /**
          * What is wrong with the body of the answer to the last request; empty where nothing is. The members after the
          * requestId may be in any order.
          */
-        String fault(byte[] answer, int kind, String id) {
-            byte[] begin = bytes("{\"requestId\":\"" + id + "\",");
-            if (!startsWith(answer, 0, begin) || answer[answer.length - 1] != '}') {
+        String fault(String answer, int kind, String id) {
+            if (!answer.startsWith("{\"requestId\":\"" + id + "\",") || !answer.endsWith("}")) {
                 return "not the JSON of this request's id";
             }
             int at = after(answer, ID);
@@ -135,92 +145,54 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
                 return "an answer without an id";
             }
             if (kind == EMPTY || kind == SEND) {
-                boolean isNumber = answer[at] >= '1' && answer[at] <= '9';
+                boolean isNumber = answer.charAt(at) >= '1' && answer.charAt(at) <= '9';
                 return isNumber == (kind == SEND) ? "" : "not the id of a message";
             }
             return faultOfMessage(answer, after(answer, BODY));
         }
 
         /** Whether an answer to a pop says that nothing was there. */
-        boolean isEmpty(byte[] answer) {
-            int at = after(answer, ID);
-            return at >= 0 && startsWith(answer, at, NULL);
+        boolean isEmpty(String answer) {
+            return answer.startsWith("null", after(answer, ID));
         }
 
         /** The contract's code of a refusal, such as 14; 0 where it has none. */
-        int code(byte[] answer) {
+        int code(String answer) {
             int at = after(answer, CODE);
-            return at < 0 || at + CODE_BYTES > answer.length ? 0 : (int) number(answer, at, CODE_BYTES);
+            return at < 0 || at + CODE_BYTES > answer.length() ? 0 : (int) number(answer, at, CODE_BYTES);
         }
 
         /** Checks a popped message by the rules R4 (not altered) and R5 (not misrouted). */
-        private String faultOfMessage(byte[] answer, int from) {
-            int crcAt = from + characters - CRC_BYTES;
-            if (from < 0 || from + characters >= answer.length || answer[from + characters] != '"') {
+        private String faultOfMessage(String answer, int from) {
+            if (from < 0 || from + characters >= answer.length() || answer.charAt(from + characters) != '"') {
                 return "R4: a message of another length";
             }
-            crc.reset();
-            crc.update(answer, from, characters - CRC_BYTES);
-            if (!crcText().equals(new String(answer, crcAt, CRC_BYTES, StandardCharsets.ISO_8859_1))) {
+            int crcAt = from + characters - CRC_BYTES;
+            if (!answer.startsWith(crc(answer.substring(from, crcAt)), crcAt)) {
                 return "R4: a message that was altered";
             }
             token = number(answer, from + 7, 4) * USER + number(answer, from + 12, 9);
             return number(answer, from, 6) == queue ? "" : "R5: a message of another queue";
         }
-
-        private void write(byte[] into, int queue, int user, long number) {
-            int at = put(into, 0, queue, 6);
-            into[at++] = '.';
-            at = put(into, at, user, 4);
-            into[at++] = '.';
-            at = put(into, at, number, 9);
-            into[at++] = ' ';
-            int length = characters - TOKEN_BYTES - 1 - CRC_BYTES;
-            System.arraycopy(filler, random.nextInt(filler.length - length + 1), into, at, length);
-            crc.reset();
-            crc.update(into, 0, at + length);
-            System.arraycopy(bytes(crcText()), 0, into, at + length, CRC_BYTES);
-        }
-
-        private String crcText() {
-            return HexFormat.of().toHexDigits(crc.getValue(), CRC_BYTES);
-        }
     }
 
-    /** Writes a number with leading zeros and returns the index after it. */
-    private static int put(byte[] into, int at, long number, int digits) {
-        long left = number;
-        for (int place = at + digits - 1; place >= at; place--) {
-            into[place] = (byte) ('0' + left % 10);
-            left /= 10;
-        }
-        return at + digits;
+    /** A number with leading zeros. */
+    private static String padded(long number, int digits) {
+        String text = Long.toString(number);
+        return "0".repeat(digits - text.length()) + text;
     }
 
-    private static long number(byte[] text, int at, int digits) {
+    private static long number(String text, int at, int digits) {
         long value = 0;
         for (int place = at; place < at + digits; place++) {
-            value = 10 * value + text[place] - '0';
+            value = 10 * value + text.charAt(place) - '0';
         }
         return value;
     }
 
-    private static boolean startsWith(byte[] text, int at, byte[] wanted) {
-        return at + wanted.length <= text.length
-                && Arrays.equals(text, at, at + wanted.length, wanted, 0, wanted.length);
-    }
-
     /** The index after the first occurrence of {@code wanted}; -1 where there is none. */
-    private static int after(byte[] text, byte[] wanted) {
-        for (int at = 0; at + wanted.length <= text.length; at++) {
-            if (text[at] == wanted[0] && startsWith(text, at, wanted)) {
-                return at + wanted.length;
-            }
-        }
-        return -1;
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.ISO_8859_1);
+    private static int after(String text, String wanted) {
+        int at = text.indexOf(wanted);
+        return at < 0 ? -1 : at + wanted.length();
     }
 }

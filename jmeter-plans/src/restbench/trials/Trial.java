@@ -1,15 +1,14 @@
 package restbench.trials;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -141,13 +140,10 @@ final class Trial {
     }
 
     /** Writes every request of every user in the format of {@link Records}. */
-    void write(FileChannel file) throws IOException {
+    void write(OutputStream file) throws IOException {
         synchronized (records) {
             for (Records each : records) {
-                ByteBuffer bytes = each.bytes();
-                while (bytes.hasRemaining()) {
-                    file.write(bytes);
-                }
+                each.write(file);
             }
         }
     }
@@ -205,17 +201,12 @@ final class Trial {
             Path order = folder.resolve("order.txt");
             List<String> lines =
                     Files.exists(order) ? Files.readAllLines(order) : List.of(folder.getFileName().toString());
-            Map<String, Integer> places = new LinkedHashMap<>();
+            List<String> names = lines.stream().distinct().toList();
             List<Kind> kinds = new ArrayList<>();
-            int[] indices = new int[lines.size()];
-            for (int at = 0; at < indices.length; at++) {
-                String name = lines.get(at);
-                if (!places.containsKey(name)) {
-                    places.put(name, kinds.size());
-                    kinds.add(Kind.read(folder.resolveSibling(name)));
-                }
-                indices[at] = places.get(name);
+            for (String name : names) {
+                kinds.add(Kind.read(folder.resolveSibling(name)));
             }
+            int[] indices = lines.stream().mapToInt(names::indexOf).toArray();
             return new Cell(urls, List.copyOf(kinds), indices, new AtomicLong(), null);
         }
 
@@ -288,9 +279,8 @@ final class Trial {
             buffer.putLong(token).put((byte) code);
         }
 
-        /** All records, in a buffer to be read once. */
-        ByteBuffer bytes() {
-            return buffer.duplicate().flip();
+        void write(OutputStream file) throws IOException {
+            file.write(buffer.array(), 0, buffer.position());
         }
     }
 }

@@ -1,6 +1,5 @@
 package restbench.trials;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,7 +42,7 @@ public final class TrialSampler extends AbstractJavaSamplerClient {
                     user.sitOut(trial);
                 }
             }
-        } catch (IOException | InterruptedException e) {
+        } catch (InterruptedException e) {
             LOG.error("The load ends: {}", e.toString());
         }
         JMeterContextService.getContext().getEngine().stopTest(true);

@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -31,7 +32,7 @@ final class User {
     static final int WRONG = 2;
 
     private static final int BUFFER_BYTES = 64 * 1024;
-        private static final byte[] LENGTH = bytes("content-length:");
+    private static final byte[] LENGTH = bytes("content-length:");
     private static final byte[] TIMING = bytes("server-timing:");
     private static final byte[] CLOSE = bytes("connection: close");
     private static final byte[][] STAGE_NAMES = {
@@ -49,8 +50,8 @@ final class User {
 
     private static final String EACH = "each";
 
-    /** The bytes of a refusal's text that an error shows. */
-    private static final int SHOWN_BYTES = 200;
+    /** The characters of a refusal's text that an error shows. */
+    private static final int SHOWN_CHARACTERS = 200;
 
     /** A service may close a connection that was idle for longer. */
     private static final long LONGEST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(15);
@@ -135,7 +136,7 @@ final class User {
             if (own == null) {
                 send(socket.getOutputStream(), head(url, kind), kind.rest());
             } else {
-                socket.getOutputStream().write(own.request(url, place, idText()));
+                socket.getOutputStream().write(own.request(url, place, text(id)));
             }
             InputStream in = socket.getInputStream();
             int filled = in.read(buffer);
@@ -157,9 +158,11 @@ final class User {
             if (own == null) {
                 fault = receive(in, end, filled, kind) ? "" : "the body is not this request's id with the exact answer";
             } else {
-                byte[] answer = whole(in, end, filled);
+                String answer = whole(in, end, filled);
                 place = place == Messages.POP && own.isEmpty(answer) ? Messages.EMPTY : place;
-                fault = status == 200 ? own.fault(answer, place, idText()) : text(answer, SHOWN_BYTES);
+                fault = status == 200
+                        ? own.fault(answer, place, text(id))
+                        : answer.substring(0, Math.min(SHOWN_CHARACTERS, answer.length()));
                 code = status == 200 ? 0 : own.code(answer);
             }
             outcome = status != 200 ? ERROR : fault.isEmpty() ? CORRECT : WRONG;
@@ -201,21 +204,13 @@ final class User {
 
     /** Sends a small request in a single write; the rest of a large one comes from the array that all users share. */
     private void send(OutputStream out, byte[] head, byte[] rest) throws IOException {
-        int filled = put(head, 0);
-        filled = put(BEFORE_ID, filled);
-        filled = put(id, filled);
-        filled = put(AFTER_ID, filled);
-        int fits = Math.min(rest.length, BUFFER_BYTES - filled);
-        System.arraycopy(rest, 0, buffer, filled, fits);
-        out.write(buffer, 0, filled + fits);
+        ByteBuffer first = ByteBuffer.wrap(buffer).put(head).put(BEFORE_ID).put(id).put(AFTER_ID);
+        int fits = Math.min(rest.length, first.remaining());
+        first.put(rest, 0, fits);
+        out.write(buffer, 0, first.position());
         if (fits < rest.length) {
             out.write(rest, fits, rest.length - fits);
         }
-    }
-
-    private int put(byte[] bytes, int at) {
-        System.arraycopy(bytes, 0, buffer, at, bytes.length);
-        return at + bytes.length;
     }
 
     /** The index at which the body begins; -1 where the head is not complete. */
@@ -335,22 +330,18 @@ final class User {
     }
 
     /** Reads the body, which is small enough to be kept. */
-    private byte[] whole(InputStream in, int from, int filled) throws IOException {
+    private String whole(InputStream in, int from, int filled) throws IOException {
         byte[] body = new byte[(int) bodyBytes];
         int there = Math.min(filled - from, body.length);
         System.arraycopy(buffer, from, body, 0, there);
         if (in.readNBytes(body, there, body.length - there) < body.length - there) {
             throw new EOFException("the connection ended before the end of an answer");
         }
-        return body;
+        return text(body);
     }
 
-    private String idText() {
-        return text(id, ID_BYTES);
-    }
-
-    private static String text(byte[] bytes, int most) {
-        return new String(bytes, 0, Math.min(most, bytes.length), StandardCharsets.ISO_8859_1);
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     private Socket connection(URI url) throws IOException {

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..workload import ParallelLoop, Workload
+from ..workload import ParallelLoop, Workload, for_tasks
 from .rules import RULE_SETS, drawn_rules, parse, threshold
 
 WORD_BITS = 64
@@ -78,8 +78,7 @@ class LogsWorkload(Workload[LogsRequest, LogsResult]):
 
     def compute(self, value: LogsRequest, loop: ParallelLoop) -> LogsResult:
         """See Workload. Every valid request has an answer."""
-        text = loop.array((len(value.text),), np.uint8)
-        text[...] = np.frombuffer(value.text, np.uint8)
+        text = for_tasks(np.frombuffer(value.text, np.uint8), np.uint8, loop)
         starts = loop.array((value.lines + 1,), np.int64)
         starts[0], starts[-1] = 0, len(value.text) + 1
         starts[1:-1] = np.flatnonzero(text == ord("\n")) + 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..workload import ParallelLoop
+from ..workload import ParallelLoop, for_tasks
 from . import random_numbers
 from .kernel import Outcome, block_count, lines_of
 from .random_numbers import SEED
@@ -174,7 +174,7 @@ class Solver:
     def __init__(self, matrix: SparseMatrix, loop: ParallelLoop) -> None:
         """Copy the matrix to arrays of the loop."""
         self._loop = loop
-        self._matrix = [_for_tasks(part, loop) for part in matrix]
+        self._matrix = [for_tasks(part, part.dtype, loop) for part in matrix]
         self._rows = matrix.row_starts.size - 1
         self._blocks = block_count(matrix.values.size, self._rows)
         self._factor: Vector = loop.array((self._rows,), np.float64)
@@ -218,12 +218,6 @@ def multiply(start: int, stop: int, blocks: int, *arrays: Any) -> None:
         terms = factor.take(columns[entries], mode="clip")
         terms *= values[entries]
         np.add.reduceat(terms, starts[:-1] - starts[0], out=product[row:end])
-
-
-def _for_tasks(part: NDArray[Any], loop: ParallelLoop) -> NDArray[Any]:
-    shared = loop.array(part.shape, part.dtype)
-    shared[...] = part
-    return shared
 
 
 class ConjugateGradient:

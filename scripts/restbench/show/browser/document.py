@@ -6,7 +6,7 @@ compare any two runs itself (`compare.js`): the results of all pairs would be to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -15,7 +15,7 @@ from typing import Any
 from restbench.analyse import warnings
 from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import Shape
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.records import BuiltCommit
 from restbench.experiment.statistics import FEWEST_BLOCKS
@@ -29,8 +29,6 @@ from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExpo
 
 #: The metrics of every run. Those that only a driver measures (`extras`) follow them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
-#: Stands for the metric in the trend chart's definition; the page replaces it by the metric's name.
-_METRIC = "(metric)"
 #: Significant digits of the document's numbers: no fewer than `run.json` has.
 _SIGNIFICANT = 7
 
@@ -104,7 +102,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
         "cells": tables.cells,
         "runs": listed,
         "steps": trends.steps_of(listed, metrics),
-        "trend_chart": theme.spec(trends.chart([], _METRIC)),
+        "trend_chart": theme.spec(trends.chart()),
         "left_out": list(left_out),
     }
 
@@ -113,24 +111,18 @@ def _machines(runs: Sequence[ListedRun]) -> tuple[list[str], list[int]]:
     """The machines' names, and the number of each run's machine. A run belongs to the first machine
     whose first run has the same identity by the rule of `compare`."""
     known: list[Identity] = []
+    names: list[str] = []
     numbers = []
     for each in runs:
         own = each.identity
         same = [n for n, other in enumerate(known) if not machine.identity_differences(other, own)]
         if not same:
+            label = machine.short(each.run.described)
+            others = sum(name.startswith(label) for name in names)
+            names.append(f"{label}, no. {others + 1}" if others else label)
             known.append(own)
         numbers.append(same[0] if same else len(known) - 1)
-    names: list[str] = []
-    for label in map(_label, known):
-        others = sum(each.startswith(label) for each in names)
-        names.append(f"{label}, no. {others + 1}" if others else label)
     return names, numbers
-
-
-def _label(identity: Identity) -> str:
-    memory = identity["memory_mib"]
-    size = f"{memory / 1024:.0f} GiB" if isinstance(memory, int | float) else "memory unknown"
-    return f"{identity['processor']}, {identity['cores_online']} cores, {size}"
 
 
 def _run(
@@ -149,7 +141,7 @@ def _run(
         "builds": {name: _code(each) for name, each in manifest.builds.items()},
         "machine": machine_number,
         "versions": {
-            name: _text(run.described[name]) for name in VERSIONS if name in run.described
+            name: wording.plain(run.described[name]) for name in VERSIONS if name in run.described
         },
         "page": listed.page,
         "copies": [[each.folder, each.page] for each in listed.copies],
@@ -170,9 +162,10 @@ def _code(of: ManifestEntry | BuiltCommit) -> dict[str, Any]:
 def _cell(run: RunExport, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:
     for kind in (*(each.kind for each in row.warnings), *row.flags):
         tables.kinds.setdefault(kind, warnings.explain(kind))
+    is_attached = row.cell.service in run.manifest.attached
     return {
         "cell": tables.cell(row, entry),
-        "framework": _framework(run, row.cell),
+        "framework": "attached" if is_attached else row.cell.framework,
         "warnings": [[each.kind, round(each.bias_percent, 1)] for each in row.warnings],
         "notes": list(row.flags),
         "measured": len(row.measured),
@@ -185,22 +178,9 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     found: Estimate | None = getattr(entry, metric, None) or entry.extras.get(metric)
     if found is None:
         return None
-    by_block = (
-        series(row, metric).values.values()
-        if metric in METRICS
-        else [each.extras[metric] for each in row.valid_blocks if metric in each.extras]
-    )
     short = partial(wording.rounded, digits=_SIGNIFICANT)
+    by_block = series(row, metric).values.values()
     return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]
-
-
-def _framework(run: RunExport, cell: Cell) -> str:
-    """The web framework of a cell. In older runs, in which it was no factor, the environment chose
-    one for all cells."""
-    if cell.service in run.manifest.attached:
-        return "attached"
-    settings: Mapping[str, str] = run.described.get("settings", {})
-    return settings.get(f"{cell.service.upper()}_FRAMEWORK") or cell.framework
 
 
 def _shape(row: Row) -> str:
@@ -213,9 +193,3 @@ def _shape(row: Row) -> str:
 
 def _product(shape: Shape) -> str:
     return f"{shape.rows}x{shape.inner}x{shape.columns}"
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}" for name, each in value.items())
-    return str(value)

@@ -15,11 +15,9 @@ from restbench.show.charts import theme
 #: The series of one machine and experiment, by cell and framework. A series maps the numbers of the
 #: runs that a line may join to the values of their blocks.
 Family: TypeAlias = dict[tuple[int, str], dict[int, list[float]]]
+#: Stands for the metric in the chart's definition; the page replaces it by the metric's name.
+_METRIC = "(metric)"
 _HEIGHT_PX = 240
-_CAPTION = (
-    "Points have 95 % intervals; a hollow point is a run with too few blocks. A dashed line is a "
-    "step between this run and the one before it. A horizontal line is the mean between steps."
-)
 
 
 def steps_of(runs: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
@@ -53,22 +51,23 @@ def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
     return {"before": runs[found.at - 1], "after": runs[found.at], "ratio": numbers}
 
 
-def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
-    """The trend chart. `runs` has a record per run, in order: `run`; `label`, unique, under the
-    axis; `value`; `low` and `high`, null without an interval; `step`, the text of a step at this
-    run, or empty; `segment`, the number of steps before the run; `level`, the mean of the runs
-    between two steps. A page may put other records into the definition:
-    `{...spec, data: {name: "trend", values: records}}`."""
+def chart() -> theme.Chart:
+    """The trend chart without its data and description. A page puts them into the definition:
+    `{...spec, data: {name: "trend", values: records}, description}`. There is a record per run, in
+    order: `run`; `label`, unique, under the axis; `value`; `low` and `high`, null without an
+    interval; `step`, the text of a step at this run, or empty; `segment`, the number of steps
+    before the run; `level`, the mean of the runs between two steps. A hollow point has no interval,
+    a dashed line is a step, a horizontal one the level."""
     colour, _ = theme.style(0)
     step_colour, _ = theme.style(1)
-    data = alt.InlineData(values=list(runs), name="trend")
+    data = alt.InlineData(values=[], name="trend")
     base = alt.Chart(data).encode(
         x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
-        y=alt.Y("value:Q").title(unit).scale(zero=False),
+        y=alt.Y("value:Q").title(_METRIC).scale(zero=False),
     )
     at_step = base.transform_filter("datum.step != ''").encode(y=alt.value(0))
     hollow = alt.condition("isValid(datum.low)", alt.value(colour), alt.value(theme.PAPER))
-    numbers = {"value": unit, "low": "95 % from", "high": "to"}
+    numbers = {"value": _METRIC, "low": "95 % from", "high": "to"}
     tips = [alt.Tooltip(f"{name}:Q", title=title, format=".4~g") for name, title in numbers.items()]
     levels = base.transform_filter("isValid(datum.level)").mark_line(stroke=step_colour)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(stroke=colour)
@@ -85,10 +84,4 @@ def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
             fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
         ),
     )
-    return theme.Chart(
-        name="trend",
-        title="",
-        caption=_CAPTION,
-        description=f"{unit} over {len(runs)} runs.",
-        panels=(view,),
-    )
+    return theme.Chart(name="trend", title="", caption="", description="", panels=(view,))

@@ -152,7 +152,7 @@ def effect_table(found: Factorial) -> doc.Table:
     rows: list[tuple[object, ...]] = [("I", "mean", mean, "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
     rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
-    return doc.table("Effects", doc.columns_of(head, "  nnnn"), rows)
+    return doc.table("Effects", doc.columns_of(head, texts=2), rows)
 
 
 def _effect(each: Effect, *, is_ratio: bool) -> tuple[object, ...]:
@@ -183,7 +183,7 @@ def sign_table(found: Factorial) -> doc.Table:
         )
         for cell, value in enumerate(found.means)
     ]
-    return doc.table("Signs and means", doc.columns_of(head, " " + "n" * (len(head) - 1)), rows)
+    return doc.table("Signs and means", doc.columns_of(head, texts=1), rows)
 
 
 def charts(found: Factorial) -> list[theme.Chart | None]:

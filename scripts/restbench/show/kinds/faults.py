@@ -143,9 +143,7 @@ def _number(name: str) -> doc.Column[Outcome]:
     heading, _ = COLUMNS[name]
     if name.endswith("_s"):
         return doc.number(heading, lambda each: each.worst(name))
-    return doc.number(
-        heading, lambda each: f"{each.total(name):.0f}" if each.counts(name) else None
-    )
+    return doc.number(heading, lambda each: f"{each.total(name):.0f}")
 
 
 _COLUMNS: Sequence[doc.Column[Outcome]] = (

@@ -293,7 +293,7 @@ def tables(found: TraceEntry) -> list[doc.Table]:
 
 
 def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
-    return doc.table(caption, doc.columns_of(head, " n"), numbers.items())
+    return doc.table(caption, doc.columns_of(head, texts=1), numbers.items())
 
 
 _COUNTS: Sequence[doc.Column[CountEntry]] = (

@@ -113,7 +113,7 @@ def _throughputs(grid: Grid) -> doc.Table:
         lines.setdefault(row.cell.workers, {})[row.cell.users] = text
     head = ("Workers", *(users_text(each) for each in grid.users))
     body = [[count, *map(of.get, grid.users)] for count, of in sorted(lines.items())]
-    return doc.table(f"{name(grid)}: requests/s", doc.columns_of(head, "n" * len(head)), body)
+    return doc.table(f"{name(grid)}: requests/s", doc.columns_of(head, texts=0), body)
 
 
 def _draws(grid: Grid) -> list[str]:
@@ -151,7 +151,7 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
             line += [grid.over_best(own[u]) if u in own else None for u in grid.users]
         body.append(line)
     caption = "Throughput over that of the best of its column (ratios, no milliseconds)"
-    return doc.table(caption, doc.columns_of(head, " " + "n" * (len(head) - 1)), body)
+    return doc.table(caption, doc.columns_of(head, texts=1), body)
 
 
 def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:

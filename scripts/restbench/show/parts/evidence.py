@@ -181,7 +181,8 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     facts |= {f"Attached service: {name}": url for name, url in manifest.attached.items()}
     return facts | {
-        name.replace("_", " ").capitalize(): _plain(value) for name, value in run.described.items()
+        name.replace("_", " ").capitalize(): wording.plain(value)
+        for name, value in run.described.items()
     }
 
 
@@ -216,9 +217,3 @@ def commit(commit: str, dirty: bool | None) -> str:
     if dirty is None:
         return "commit unknown: neither git nor a checkout was there"
     return f"git commit {commit}{' with local changes' if dirty else ''}"
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_plain(version)}" for name, version in value.items()) or "none"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

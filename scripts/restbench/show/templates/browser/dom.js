@@ -18,7 +18,7 @@ function readable(value) {
 }
 
 const percent = (ratio) => `${ratio >= 1 ? "+" : "−"}${Math.abs(100 * (ratio - 1)).toFixed(1)} %`;
-const interval = (low, high, say = readable) => (low === null || low === undefined ? "" : `[${say(low)}, ${say(high)}]`);
+const interval = (low, high) => (low === null || low === undefined ? "" : `[${readable(low)}, ${readable(high)}]`);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const day = (run) => run.started.slice(0, 16).replace("T", " ");
 const commitOf = (code) => code.commit + (code.dirty ? " with changes" : "");

@@ -49,19 +49,22 @@ final class BreakingProxy implements AutoCloseable {
         thread.start();
     }
 
-    int port() {
-        return door.getLocalPort();
+    /** A service whose one connection to the database passes here. */
+    RunningService service() {
+        return new RunningService(PostgresServer.environment(door.getLocalPort(), 1));
     }
 
-    /** Breaks the next transaction. */
-    void breakNext(Moment moment) {
+    /** Breaks the next transaction of the service, whose connections are new then: they know no statement. */
+    void breakNext(RunningService service, Moment moment) {
+        endAll();
+        service.awaitDatabase();
         chosen = moment;
     }
 
     /** Leaves the next transaction without its last answer; the connection stays. */
-    void silenceNext() {
+    void silenceNext(RunningService service) {
         silences = true;
-        chosen = Moment.AFTER;
+        breakNext(service, Moment.AFTER);
     }
 
     /** Each connection takes so long before it is heard. */

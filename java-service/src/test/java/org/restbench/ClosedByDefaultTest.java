@@ -17,7 +17,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.slf4j.LoggerFactory;
 
 /** The service shows and lets do nothing that its contract does not list. */
@@ -129,12 +128,12 @@ class ClosedByDefaultTest {
     void the_log_has_the_id_of_a_failed_request_and_nothing_else_of_it() {
         ListAppender<ILoggingEvent> written = new ListAppender<>();
         Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-        try (RunningService failing = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
+        try (RunningService failing = new RunningService(Map.of(), TestWorkloads.FAILING)) {
             written.start();
             root.addAppender(written);
             String id = "a\\n12:00:00.000 ERROR forged\\u0085\\u2028\\u009b31m\\u007f" + "x".repeat(80);
             String body = RunningService.BODY.replace("2238", "\"" + id + "\"").replace("1,2,3", "1,2,987654321");
-            for (String strategy : ContractExamplesTest.strategies(failing)) {
+            for (String strategy : failing.strategies("matrix")) {
                 assertThat(failing.post("/matrix/" + strategy, body).statusCode())
                         .isEqualTo(500);
             }

@@ -3,7 +3,6 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -14,12 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 import org.restbench.memory.MemoryBudget;
-import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract over real HTTP. */
 class ContractExamplesTest {
@@ -43,48 +37,6 @@ class ContractExamplesTest {
                     }
                 }))
                 .onClose(service::close);
-    }
-
-    static Stream<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name);
-    }
-
-    /** From whatever thread it comes, and however long it is. {@code contract/run.py} tries all examples under each. */
-    @ParameterizedTest
-    @MethodSource("frameworks")
-    void every_framework_sends_what_every_strategy_answers(String framework) {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            healthNamesFrameworkAndServer(service, framework);
-            for (ContractExample example : examples("")) {
-                if (example.name().equals("ok-low.json")) { // in JSON and in SOAP, where there is any
-                    for (String strategy : strategies(service, example)) {
-                        example.check(service.send(example.request(service, strategy, "")));
-                    }
-                }
-            }
-            aLongAnswerIsWhole(service);
-        }
-    }
-
-    private static void healthNamesFrameworkAndServer(RunningService service, String framework) {
-        JsonNode health = ContractExample.JSON.readTree(service.get("/health").body());
-        assertThat(health.get("framework").asString()).isEqualTo(framework);
-        assertThat(health.get("server").asString()).matches("[A-Z][A-Za-z. ]+ [0-9]+\\.[0-9.]+(-[A-Z0-9]+)?");
-    }
-
-    /** More than any server holds back, and than a connection's buffers take at once. */
-    private static void aLongAnswerIsWhole(RunningService service) {
-        int length = 1000;
-        String column = "{\"value\":[1]},".repeat(length - 1) + "{\"value\":[1]}";
-        String row = "1,".repeat(length - 1) + "1";
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + column
-                + "]},\"matrixTwo\":{\"columnCount\":" + length + ",\"rows\":[{\"value\":\"" + row + "\"}]}}";
-        for (String strategy : List.of("serial", "pinned")) {
-            HttpResponse<String> answer = service.post("/matrix/" + strategy, body);
-            String rows = ("[" + row + "],").repeat(length - 1) + "[" + row + "]";
-            assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
-        }
-        assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 0.0");
     }
 
     @Test
@@ -112,41 +64,16 @@ class ContractExamplesTest {
     }
 
     @Test
-    void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() {
-        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
+    void examples_with_a_fault_in_compute_hold() {
+        try (RunningService service = new RunningService(Map.of(), TestWorkloads.FAILING)) {
             checkAll("compute-fault", service);
-            for (String strategy : strategies(service)) {
-                HttpResponse<String> answer = service.multiply(strategy);
-                assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
-                assertThat(answer.body())
-                        .contains("\"requestId\":2238", "\"099\"")
-                        .doesNotContain("Secret");
-            }
-        }
-    }
-
-    @Test
-    void an_error_of_the_machine_is_099_under_every_strategy_and_the_next_request_is_served() {
-        try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
-            for (Error error : List.of(new NoClassDefFoundError("org/restbench/Secret"), new StackOverflowError())) {
-                for (String strategy : strategies(service)) {
-                    TestWorkloads.Breaking.NEXT.set(error);
-                    HttpResponse<String> answer = service.multiply(strategy);
-                    assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
-                    assertThat(answer.body())
-                            .contains("\"requestId\":2238", "\"099\"")
-                            .doesNotContain("Secret");
-                    assertThat(service.multiply(strategy).body()).as(strategy).isEqualTo(RunningService.PRODUCT);
-                }
-            }
         }
     }
 
     @Test
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+        try (RunningService service = new RunningService(limit, new TestWorkloads.Gated())) {
             var holding = service.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquire();
             try {
@@ -162,7 +89,7 @@ class ContractExamplesTest {
     void examples_at_the_limit_of_requests_that_wait_for_their_delay_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
         CompletableFuture<HttpResponse<String>> waiting;
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService service = new RunningService(limit)) {
             waiting = service.multiplyLater("serial?delay=10000");
             service.awaitDelayed(1);
             checkAll("delay-limit-reached", service);
@@ -182,7 +109,7 @@ class ContractExamplesTest {
         Map<String, String> limits = Stream.of(settings.split(" "))
                 .map(each -> each.split("="))
                 .collect(Collectors.toMap(each -> each[0], each -> each[1]));
-        try (RunningService service = RunningService.under("tomcat", limits)) {
+        try (RunningService service = new RunningService(limits)) {
             checkAll(given, service);
         }
     }
@@ -205,7 +132,7 @@ class ContractExamplesTest {
         }
     }
 
-    private static List<ContractExample> examples(String given) {
+    static List<ContractExample> examples(String given) {
         List<ContractExample> examples = ContractExample.all().stream()
                 .filter(example -> example.given().equals(given))
                 .toList();
@@ -215,27 +142,6 @@ class ContractExamplesTest {
 
     /** All that the service lists with the example's workload, where it is for all. */
     private static List<String> strategies(RunningService service, ContractExample example) {
-        if (!example.everyStrategy()) {
-            return List.of("serial");
-        }
-        return strategies(service, example.workload());
-    }
-
-    static List<String> strategies(RunningService service) {
-        return strategies(service, "matrix");
-    }
-
-    static List<String> strategies(RunningService service, String workload) {
-        List<String> names = new ArrayList<>();
-        JsonNode offers =
-                ContractExample.JSON.readTree(service.get("/strategies").body());
-        offers.get("strategies").forEach(offer -> {
-            if (offer.get("workloads")
-                    .valueStream()
-                    .anyMatch(it -> it.asString().equals(workload))) {
-                names.add(offer.get("name").asString());
-            }
-        });
-        return names;
+        return example.everyStrategy() ? service.strategies(example.workload()) : List.of("serial");
     }
 }

@@ -4,22 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
-import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
+import tools.jackson.databind.JsonNode;
 
-/** The table of frameworks. The servers of all of them are on one class path. */
+/** The table of frameworks, and the service under each of them. The servers of all are on one class path. */
 class FrameworksTest {
     private static final int JAVA = Runtime.version().feature();
 
@@ -48,49 +51,87 @@ class FrameworksTest {
                         + "it needs Java 21, to build the service and to run it");
     }
 
-    /** Spring Boot takes Jetty where it finds both. */
+    static Stream<String> frameworks() {
+        return Frameworks.ALL.stream().map(Framework::name);
+    }
+
+    /** From whatever thread an answer comes. {@code contract/run.py} tries all examples under each. */
     @ParameterizedTest
-    @CsvSource({"tomcat,true", "servlet,true", "jetty,false"})
-    void of_two_servlet_containers_the_one_that_is_chosen_starts(String framework, boolean isTomcat) {
-        Class<?> expected = isTomcat ? TomcatServletWebServerFactory.class : JettyServletWebServerFactory.class;
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            assertThat(service.bean(ServletWebServerFactory.class)).isInstanceOf(expected);
+    @MethodSource("frameworks")
+    void the_service_is_the_same_under_every_framework(String framework) throws IOException {
+        boolean isServlet = Frameworks.named(framework).kind() == WebApplicationType.SERVLET;
+        Map<String, String> patient = Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "60");
+        try (RunningService service = RunningService.under(framework, patient)) {
+            healthNamesFrameworkAndServer(service, framework, isServlet);
+            for (ContractExample example : ContractExamplesTest.examples("")) {
+                if (example.name().equals("ok-low.json")) { // in JSON and in SOAP, where there is any
+                    for (String strategy : service.strategies(example.workload())) {
+                        example.check(service.send(example.request(service, strategy, "")));
+                    }
+                }
+            }
+            aLongAnswerIsWhole(service);
+            aTargetInAbsoluteFormIsTaken(service);
+            soapIsOfferedByServletContainersAlone(service, isServlet);
+            withNothingInFlightItStopsLongBeforeItsPatienceEnds(service);
         }
     }
 
-    /** Tomcat answers by itself for the server as a whole: contract/deviations.toml. */
-    @ParameterizedTest
-    @ValueSource(strings = {"jetty", "reactor-netty", "vertx"})
-    void a_target_that_is_no_path_is_none_of_the_service(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            assertThat(RawHttp.first(service, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"))
-                    .startsWith("HTTP/1.1 404 ")
-                    .contains("\"009\"");
+    /** Which are those that run: where Spring Boot finds two servlet containers, it takes Jetty by itself. */
+    private static void healthNamesFrameworkAndServer(RunningService service, String framework, boolean isServlet) {
+        JsonNode health = ContractExample.JSON.readTree(service.get("/health").body());
+        assertThat(health.get("framework").asString()).isEqualTo(framework);
+        String server = health.get("server").asString();
+        assertThat(server).matches("[A-Z][A-Za-z. ]+ [0-9]+\\.[0-9.]+(-[A-Z0-9]+)?");
+        if (isServlet) {
+            assertThat(service.bean(ServletWebServerFactory.class).getClass().getSimpleName())
+                    .startsWith(server.split(" ")[0]);
         }
+    }
+
+    /** More than any server holds back, and than a connection's buffers take at once. */
+    private static void aLongAnswerIsWhole(RunningService service) {
+        int length = 1000;
+        String row = "[" + "1,".repeat(length - 1) + "1]";
+        String rows = (row + ",").repeat(length - 1) + row;
+        for (String strategy : List.of("serial", "pinned")) {
+            HttpResponse<String> answer = service.post("/matrix/" + strategy, HostileBodies.columnTimesRow(length));
+            assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
+        }
+        assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 0.0");
     }
 
     /** It was 404 under those that tell the target as it was sent. */
-    @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
-    void a_target_in_absolute_form_is_taken_by_every_server(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            for (String query : List.of("", "?kernel=native", "?kernel=x")) {
-                String head = "POST http://h/matrix/serial" + query + " HTTP/1.1\r\nHost: h\r\n"
-                        + "Content-Type: application/json\r\nContent-Length: " + RunningService.BODY.length();
-                assertThat(RawHttp.first(service, head + "\r\n\r\n" + RunningService.BODY))
-                        .as(framework + query)
-                        .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
-            }
+    private static void aTargetInAbsoluteFormIsTaken(RunningService service) throws IOException {
+        for (String query : List.of("", "?kernel=native", "?kernel=x")) {
+            String request = RawHttp.post("http://x/matrix/serial" + query, RunningService.BODY);
+            assertThat(RawHttp.first(service, request))
+                    .as(query)
+                    .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
         }
+    }
+
+    /** A request in SOAP keeps the server's thread. */
+    private static void soapIsOfferedByServletContainersAlone(RunningService service, boolean isServlet) {
+        HttpResponse<String> answer = service.post("/soap/matrix/serial", "text/xml", SoapTest.ENVELOPE);
+        assertThat(answer.statusCode()).isEqualTo(isServlet ? 200 : 404);
+        assertThat(answer.body()).contains(isServlet ? "58,64" : "\"009\"");
+        assertThat(service.get("/soap/matrix?wsdl").statusCode()).isEqualTo(isServlet ? 200 : 404);
+        for (String page : List.of("/strategies", "/docs")) {
+            assertThat(service.get(page).body().contains("soap")).as(page).isEqualTo(isServlet);
+        }
+    }
+
+    /** Spring's own patience with what does not say that it has stopped is 10 s. */
+    private static void withNothingInFlightItStopsLongBeforeItsPatienceEnds(RunningService service) {
+        assertThat(LifecycleTest.stop(service)).succeedsWithin(Duration.ofSeconds(8));
     }
 
     @Test
     void under_helidon_a_request_that_outlasts_an_idle_connection_is_told_that_its_own_ends() throws Exception {
         assumeTrue(JAVA >= 21, "there is no Helidon");
         try (RunningService service = RunningService.under("helidon", Map.of("RESTBENCH_KEEP_ALIVE_SECONDS", "1"))) {
-            String head = "POST /matrix/serial?delay=1500 HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
-                    + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-            assertThat(RawHttp.all(service, head + RunningService.BODY))
+            assertThat(RawHttp.all(service, RawHttp.post("/matrix/serial?delay=1500", RunningService.BODY)))
                     .endsWith(RunningService.PRODUCT)
                     .contains("Connection: close\r\n");
         }
@@ -119,8 +160,8 @@ class FrameworksTest {
     void where_each_request_has_a_thread_there_is_no_choice_of_one() {
         assertThat(Frameworks.named("tomcat").handoff(null)).isNull();
         assertThat(Frameworks.named("vertx").handoff(null)).isEqualTo("thread");
-        assertThatThrownBy(() -> RunningService.under("tomcat", Map.of("RESTBENCH_HANDOFF", "loop")))
-                .hasRootCauseInstanceOf(InvalidSetting.class)
-                .hasRootCauseMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
+        assertThatThrownBy(() -> Frameworks.named("tomcat").handoff("loop"))
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
     }
 }

@@ -9,17 +9,13 @@ import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 import org.slf4j.LoggerFactory;
 
 /** A client that leaves before it has its answer: no fault of the service's. */
@@ -61,13 +57,9 @@ class GoneClientTest {
         assertThat(written.list).extracting(ILoggingEvent::getLevel).containsOnly(Level.DEBUG);
     }
 
-    private static Stream<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name);
-    }
-
     /** Found out in time, which is later the longer the last look at the kernel's tables took. */
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.LifecycleTest#servers")
     void a_request_whose_client_is_gone_before_its_turn_is_not_run(String framework) throws Exception {
         try (RunningService service = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             assertThat(List.of(500, 2000, 8000, 30_000)).anyMatch(millis -> isLeftOut(service, millis));
@@ -111,21 +103,15 @@ class GoneClientTest {
      * an error of its own.
      */
     private static boolean isAnyInTomcat() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Arrays::stream)
-                .anyMatch(frame -> frame.getClassName().equals("org.apache.coyote.AbstractProcessorLight"));
+        return RunningService.isAnyThreadIn("org.apache.coyote.AbstractProcessorLight");
     }
 
     /** The answer is larger than what the container holds back, so that sending it meets the closed connection. */
     private static void leaveWhileComputing(RunningService service, String path)
             throws IOException, InterruptedException {
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]},"
-                + "\"matrixTwo\":{\"columnCount\":1000,\"rows\":[{\"value\":\"" + "1000000000000000000,".repeat(999)
-                + "1\"}]}}";
+        String body = HostileBodies.elementTimesRow("1000000000000000000,".repeat(999) + "1", 1000);
         try (Socket socket = new Socket("127.0.0.1", service.port())) {
-            String head = "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
-                    + body.length() + "\r\n\r\n";
-            socket.getOutputStream().write((head + body).getBytes(StandardCharsets.ISO_8859_1));
+            socket.getOutputStream().write(RawHttp.post(path, body).getBytes(StandardCharsets.ISO_8859_1));
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             while (path.endsWith("pinned") && isAnyInTomcat()) {
                 Thread.sleep(1);

@@ -11,18 +11,18 @@ final class HostileBodies {
 
     /** With what each is: elements of one digit, a name for each few bytes, escapes, rows, a product, a wrong end. */
     static final List<String> ALL = List.of(
-            request("1,".repeat(MANY) + "1", 1 + MANY),
+            elementTimesRow("1,".repeat(MANY) + "1", 1 + MANY),
             "{" + names() + "\"requestId\":1}",
-            request("\\u0031,".repeat(MANY / 4) + "1", 1 + MANY / 4),
+            elementTimesRow("\\u0031,".repeat(MANY / 4) + "1", 1 + MANY / 4),
             "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + rows(50_000)
                     + "]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}",
             columnTimesRow(900),
-            request("1,".repeat(MANY) + "x", 1 + MANY));
+            elementTimesRow("1,".repeat(MANY) + "x", 1 + MANY));
 
     private HostileBodies() {}
 
-    /** One element times a row. */
-    private static String request(String values, int columns) {
+    /** One element times a row of these values. */
+    static String elementTimesRow(String values, int columns) {
         return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]},"
                 + "\"matrixTwo\":{\"columnCount\":" + columns + ",\"rows\":[{\"value\":\"" + values + "\"}]}}";
     }

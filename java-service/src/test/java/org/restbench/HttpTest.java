@@ -34,7 +34,7 @@ class HttpTest {
 
     @Test
     void a_product_has_the_time_of_each_stage() {
-        for (String strategy : ContractExamplesTest.strategies(service)) {
+        for (String strategy : service.strategies("matrix")) {
             HttpResponse<String> answer = service.multiply(strategy);
             assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
             assertThat(answer.headers().firstValue("Server-Timing").orElse(""))
@@ -52,11 +52,9 @@ class HttpTest {
         assertThat(health.get("service").asString()).isEqualTo("java");
         assertThat(health.get("version").asString()).isEqualTo("0.1.0");
         assertThat(health.get("runtime").asString()).contains(System.getProperty("java.runtime.version"));
-        List<Integer> cores =
-                health.get("cores").valueStream().map(JsonNode::asInt).toList();
-        assertThat(cores)
-                .isEqualTo(
-                        new OpenHftAffinity().coresOfProcess().stream().boxed().toList());
+        assertThat(health.get("cores").valueStream().mapToInt(JsonNode::asInt))
+                .containsExactly(
+                        new OpenHftAffinity().coresOfProcess().stream().boxed().toArray(Integer[]::new));
         assertThat(health.get("settings").get("maxInFlight").asInt()).isEqualTo(256);
     }
 
@@ -78,7 +76,7 @@ class HttpTest {
     @Test
     void strategies_are_those_of_the_design_in_its_order() {
         String virtual = Runtime.version().feature() >= 21 ? " virtual-threads virtual-thread-per-request" : "";
-        assertThat(ContractExamplesTest.strategies(service))
+        assertThat(service.strategies("matrix"))
                 .containsExactly(("serial thread-pool pinned thread-per-element shared-pool fork-join pipeline "
                                 + "worker-pool" + virtual + " adaptive")
                         .split(" "));
@@ -93,6 +91,12 @@ class HttpTest {
             assertThat(offer.get("workloads").valueStream().map(JsonNode::asString))
                     .containsExactly(taken.split(" "));
         }
+    }
+
+    @Test
+    void without_the_address_of_a_database_there_are_no_messages() {
+        assertThat(json("/health").has("database")).isFalse();
+        assertThat(service.get("/messages/serial/queues").statusCode()).isEqualTo(404);
     }
 
     /** Micrometer's, which hold up every thread that ends, tell of threads started as well. */
@@ -128,9 +132,8 @@ class HttpTest {
         "KERNEL=x,200"
     })
     void a_query_is_read_leniently_and_the_kernel_in_it_strictly(String query, int status) throws Exception {
-        String head = "POST /matrix/serial?" + query + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                + "Connection: close\r\nContent-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-        assertThat(RawHttp.all(service, head + RunningService.BODY)).startsWith("HTTP/1.1 " + status + " ");
+        assertThat(RawHttp.first(service, RawHttp.post("/matrix/serial?" + query, RunningService.BODY)))
+                .startsWith("HTTP/1.1 " + status + " ");
     }
 
     @ParameterizedTest

@@ -3,7 +3,6 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -13,14 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.affinity.RefusingAffinity;
 
 /** What the service refuses because of a limit of its own, over real HTTP. */
 class LimitsTest {
     /** Helidon alone reads a chunk whole, however long it is, before it hands over a byte of it. */
     @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
+    @MethodSource("org.restbench.LifecycleTest#servers")
     void a_body_over_the_limit_is_refused_whether_its_length_is_announced_or_not(String framework) throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "1000");
         try (RunningService small = RunningService.under(framework, limit)) {
@@ -44,7 +41,7 @@ class LimitsTest {
     @Test
     void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+        try (RunningService gated = new RunningService(limit, new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
                     .mapToObj(i -> gated.multiplyLater("serial"))
                     .toList();
@@ -65,14 +62,14 @@ class LimitsTest {
 
     /** One that waited would be one less for others, and would be woken only to write. */
     @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "servlet", "jetty"})
+    @ValueSource(strings = {"tomcat", "jetty"})
     void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
         try (RunningService gated = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")
                     .map(gated::multiplyLater)
                     .toList();
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
-            while (isAnyInAnExchange()) {
+            while (RunningService.isAnyThreadIn("org.restbench.framework.ServletExchange")) {
                 Thread.sleep(1);
             }
             TestWorkloads.Gated.LET_THROUGH.release(3);
@@ -80,16 +77,10 @@ class LimitsTest {
         }
     }
 
-    private static boolean isAnyInAnExchange() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Arrays::stream)
-                .anyMatch(frame -> frame.getClassName().equals("org.restbench.framework.ServletExchange"));
-    }
-
     @Test
     void a_request_for_which_more_threads_would_be_made_than_may_be_is_refused() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_REQUEST_THREADS", "3");
-        try (RunningService few = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService few = new RunningService(limit)) {
             HttpResponse<String> refused = few.multiply("thread-per-element");
             assertThat(refused.statusCode()).isEqualTo(413);
             assertThat(refused.body()).contains("\"requestId\":2238", "\"011\"", "\"threads: 4, the limit is 3\"");
@@ -100,20 +91,10 @@ class LimitsTest {
     @Test
     void one_client_after_its_own_answer_never_meets_a_limit_of_one() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService narrow = new RunningService(limit)) {
             for (int i = 0; i < 300; i++) {
                 assertThat(narrow.multiply("serial").statusCode()).isEqualTo(200);
             }
-        }
-    }
-
-    @Test
-    void a_refused_pin_is_an_error_and_never_a_quiet_unpinned_run() {
-        try (RunningService refused = new RunningService(Map.of(), new RefusingAffinity())) {
-            HttpResponse<String> answer = refused.multiply("pinned");
-            assertThat(answer.statusCode()).isEqualTo(500);
-            assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
-            assertThat(refused.multiply("serial").statusCode()).isEqualTo(200);
         }
     }
 }

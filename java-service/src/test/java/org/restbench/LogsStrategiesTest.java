@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
@@ -13,13 +12,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.LogsJson;
-import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
-import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.logs.LogLines;
 import org.restbench.workload.logs.LogsWorkload;
@@ -43,13 +39,9 @@ class LogsStrategiesTest {
         String lines =
                 LogLines.drawn(seed, count).stream().map(RequestIds::quote).collect(Collectors.joining(","));
         String body = "{\"requestId\":1,\"ruleSet\":\"" + ruleSet + "\",\"lines\":[" + lines + "]}";
-        try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
-            byte[] sent = body.getBytes(StandardCharsets.UTF_8);
-            Job<?, ?> job = new Job<>(LOGS, sent, Query.NONE, memory, WorkLimits.NONE, () -> true);
-            CRC32 crc = new CRC32();
-            crc.update(technique.strategy().execute(job).toCompletableFuture().join());
-            return crc.getValue();
-        }
+        CRC32 crc = new CRC32();
+        crc.update(StrategiesOf.answer(technique.strategy(), LOGS, body, MEMORY));
+        return crc.getValue();
     }
 
     @ParameterizedTest

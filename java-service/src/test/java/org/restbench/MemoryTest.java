@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -11,11 +10,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.restbench.affinity.OpenHftAffinity;
 
 /** What requests may hold in memory is bounded, over real HTTP. */
 class MemoryTest {
@@ -24,7 +24,7 @@ class MemoryTest {
     @Test
     void what_would_never_fit_is_010_before_it_is_read_or_computed() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(4 << 20));
-        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService small = new RunningService(limit)) {
             String announced = RawHttp.first(small, HEAD + "Content-Length: 2000000\r\n\r\n");
             String chunked =
                     RawHttp.first(small, HEAD + "Transfer-Encoding: chunked\r\n\r\n1e8480\r\n" + " ".repeat(2_000_000));
@@ -49,10 +49,11 @@ class MemoryTest {
                 seen.addAll(allAtOnce(service, clients));
             } while (!seen.contains(503));
             assertThat(seen).isSubsetOf(200, 413, 422, 503);
-            assertThat(HostileBodies.ALL.stream().map(body -> statusOf(service, body)))
+            assertThat(HostileBodies.ALL.stream()
+                            .map(body -> service.post("/matrix/serial", body).statusCode()))
                     .as("one at a time")
                     .containsExactly(200, 413, 200, 200, 200, 422);
-            service.terminate();
+            service.signal("TERM");
             service.exitCode();
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
         } finally {
@@ -71,9 +72,8 @@ class MemoryTest {
                 slow.add(socket);
                 socket.getOutputStream().write("POST /matrix/serial HTTP/1.1\r\nX: ".getBytes(StandardCharsets.UTF_8));
             }
-            assertThat(service.post("/matrix/serial", RunningService.BODY).body())
-                    .isEqualTo(RunningService.PRODUCT);
-            service.terminate();
+            assertThat(service.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
+            service.signal("TERM");
             assertThat(service.exitCode()).isZero();
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
         } finally {
@@ -84,43 +84,12 @@ class MemoryTest {
     }
 
     /** What every hostile body gets under several strategies, as many of them together as there are clients. */
-    private static Set<Integer> allAtOnce(ServiceProcess service, ExecutorService clients) throws Exception {
-        List<Future<Integer>> statuses = new ArrayList<>();
-        for (String strategy : List.of("serial", "thread-pool", "pinned", "pipeline")) {
-            for (String body : HostileBodies.ALL) {
-                statuses.add(clients.submit(
-                        () -> service.post("/matrix/" + strategy, body).statusCode()));
-            }
-        }
-        Set<Integer> seen = new HashSet<>();
-        for (Future<Integer> status : statuses) {
-            seen.add(status.get());
-        }
-        return seen;
-    }
-
-    private static int statusOf(ServiceProcess service, String body) {
-        try {
-            return service.post("/matrix/serial", body).statusCode();
-        } catch (IOException | InterruptedException failed) {
-            throw new IllegalStateException(failed);
-        }
-    }
-
-    @Test
-    void the_end_of_memory_or_threads_is_one_requests_008_and_the_service_lives_on() {
-        try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
-            for (String strategy : ContractExamplesTest.strategies(service)) {
-                TestWorkloads.Breaking.NEXT.set(new OutOfMemoryError("not really"));
-                HttpResponse<String> answer = service.multiply(strategy);
-                assertThat(answer.statusCode()).as(strategy).isEqualTo(503);
-                assertThat(answer.body()).contains("\"008\"").doesNotContain("not really");
-                assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(service.multiply(strategy).body()).isEqualTo(RunningService.PRODUCT);
-            }
-            assertThat(service.get("/metrics").body())
-                    .contains("restbench_memory_held_bytes 0.0", "restbench_requests_in_flight 0.0");
-        }
+    private static Set<Integer> allAtOnce(ServiceProcess service, ExecutorService clients) {
+        List<CompletableFuture<Integer>> statuses = Stream.of("serial", "thread-pool", "pinned", "pipeline")
+                .flatMap(strategy -> HostileBodies.ALL.stream()
+                        .map(body -> CompletableFuture.supplyAsync(
+                                () -> service.post("/matrix/" + strategy, body).statusCode(), clients)))
+                .toList();
+        return statuses.stream().map(CompletableFuture::join).collect(Collectors.toSet());
     }
 }

@@ -1,15 +1,14 @@
 package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.QueueCalls.json;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -20,6 +19,8 @@ import tools.jackson.databind.JsonNode;
 class MessagesContractTest {
     static final List<String> TECHNIQUES = List.of(
             "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq", "memory");
+
+    static final List<String> OF_THE_DATABASE = TECHNIQUES.subList(0, TECHNIQUES.indexOf("memory"));
 
     private static final List<String> MADE_HERE = List.of("database", "queue-empty", "queue-three");
 
@@ -34,9 +35,8 @@ class MessagesContractTest {
     /** With every technique under serial; with the first under each strategy, but for what is refused before. */
     @TestFactory
     Stream<DynamicTest> every_example_of_messages_holds() {
-        RunningService service =
-                RunningService.under("tomcat", PostgresServer.running().environment());
-        List<String> strategies = ContractExamplesTest.strategies(service, "messages");
+        RunningService service = new RunningService(PostgresServer.running().environment());
+        List<String> strategies = service.strategies("messages");
         assertThat(strategies).startsWith("serial", "pinned", "pipeline", "worker-pool");
         return MADE_HERE.stream()
                 .flatMap(given -> examples(given).stream())
@@ -84,32 +84,21 @@ class MessagesContractTest {
             return;
         }
         for (String queue : List.of("a", "b")) {
-            post(
-                    service,
-                    "/queues",
-                    "{\"requestId\":0,\"queue\":\"" + run + "-" + queue + "\",\"technique\":\"" + technique + "\"}");
+            json(new QueueCalls(service, run + "-" + queue).create(technique));
         }
         List<String> bodies = given.equals("queue-three") ? List.of("one", "two", "three") : List.of();
         for (String body : bodies) {
-            post(
-                    service,
-                    "/queues/" + run + "-a/messages",
-                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}");
+            json(service.post(
+                    "/messages/serial/queues/" + run + "-a/messages",
+                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}"));
         }
-    }
-
-    private static void post(RunningService service, String path, String body) {
-        HttpResponse<String> answer = service.post("/messages/serial" + path, body);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }
 
     /** The answer to the last of them. */
     private static JsonNode before(RunningService service, ContractExample example, String strategy) {
         JsonNode last = ContractExample.JSON.nullNode();
         for (ContractExample each : example.before()) {
-            HttpResponse<String> answer = service.send(each.request(service, strategy, ""));
-            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-            last = ContractExample.JSON.readTree(answer.body());
+            last = json(service.send(each.request(service, strategy, "")));
         }
         return last;
     }
@@ -119,7 +108,7 @@ class MessagesContractTest {
         try (Socket silent = new Socket()) { // keeps its port from others, and does not listen
             silent.bind(new InetSocketAddress("127.0.0.1", 0));
             String url = "postgresql://restbench_service@127.0.0.1:" + silent.getLocalPort() + "/restbench";
-            try (RunningService service = RunningService.under("tomcat", Map.of("RESTBENCH_DATABASE_URL", url))) {
+            try (RunningService service = new RunningService(Map.of("RESTBENCH_DATABASE_URL", url))) {
                 assertThat(service.get("/health").body()).contains("\"database\":{\"up\":false}");
                 examples("database-down").parallelStream() // each waits its time for a connection
                         .forEach(example -> check(service, example, "serial", "skip-locked"));
@@ -129,8 +118,7 @@ class MessagesContractTest {
 
     @TestFactory
     Stream<DynamicTest> examples_without_room_for_messages_hold() {
-        RunningService service =
-                RunningService.under("tomcat", PostgresServer.running().environmentWithoutRoom());
+        RunningService service = new RunningService(PostgresServer.running().environmentWithoutRoom());
         return examples("queue-without-room").stream()
                 .map(each -> DynamicTest.dynamicTest(
                         each.name(),
@@ -138,19 +126,10 @@ class MessagesContractTest {
                 .onClose(service::close);
     }
 
-    @Test
-    void without_an_address_there_are_no_messages() {
-        try (RunningService service = RunningService.withDefaults()) {
-            assertThat(service.get("/health").body()).doesNotContain("database");
-            assertThat(service.get("/messages/serial/queues").statusCode()).isEqualTo(404);
-            assertThat(ContractExamplesTest.strategies(service, "messages")).isEmpty();
-        }
-    }
-
     @TestFactory
     Stream<DynamicTest> examples_with_a_connection_that_ends_at_the_commit_hold() throws IOException {
         BreakingProxy proxy = new BreakingProxy(PostgresServer.running().port);
-        RunningService service = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1));
+        RunningService service = proxy.service();
         return examples("database-lost-at-commit").stream()
                 .flatMap(each -> techniques(each).stream()
                         .filter(technique -> !technique.equals("memory"))
@@ -164,24 +143,8 @@ class MessagesContractTest {
 
     private static void breakAndCheck(
             BreakingProxy proxy, RunningService service, ContractExample example, String technique) {
-        check(service, example, "serial", technique, () -> {
-            reconnect(proxy, service);
-            proxy.breakNext(BreakingProxy.Moment.AFTER);
-        });
+        check(service, example, "serial", technique, () -> proxy.breakNext(service, BreakingProxy.Moment.AFTER));
         assertThat(proxy.isArmed()).isFalse();
-        awaitDatabase(service);
-    }
-
-    /** So that the service has connections that know no statement. */
-    static void reconnect(BreakingProxy proxy, RunningService service) {
-        proxy.endAll();
-        awaitDatabase(service);
-    }
-
-    /** Returns when a request has been answered by the database. */
-    static void awaitDatabase(RunningService service) {
-        while (service.get("/messages/serial/queues?limit=1").statusCode() != 200) {
-            LockSupport.parkNanos(1_000_000);
-        }
+        service.awaitDatabase();
     }
 }

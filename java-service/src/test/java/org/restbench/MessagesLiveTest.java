@@ -47,7 +47,7 @@ class MessagesLiveTest {
     @BeforeAll
     static void start() {
         database = PostgresServer.running();
-        service = RunningService.under("tomcat", PostgresServer.environment(database.port, 20));
+        service = new RunningService(PostgresServer.environment(database.port, 20));
     }
 
     @AfterAll

@@ -12,8 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,25 +27,30 @@ import tools.jackson.databind.node.ObjectNode;
 /** What is answered, and what is done, when connections break or there is no room; and what another service knows. */
 @ExtendWith(OutputCaptureExtension.class)
 class MessagesOutcomeTest {
-    private final PostgresServer database = PostgresServer.running();
-    private RunningService service;
-    private QueueCalls calls;
+    private static PostgresServer database;
+    private static RunningService service;
 
-    @BeforeEach
-    void start() {
-        service = RunningService.under("tomcat", database.environment());
-        calls = QueueCalls.fresh(service);
+    private final QueueCalls calls = QueueCalls.fresh(service);
+
+    /** With one connection: none that a test has ended is left for the next test. */
+    @BeforeAll
+    static void start() {
+        database = PostgresServer.running();
+        service = new RunningService(PostgresServer.environment(database.port, 1));
+        service.awaitDatabase();
     }
 
-    @AfterEach
-    void stop() {
-        service.close();
+    @AfterAll
+    static void stop() {
+        if (service != null) {
+            service.close();
+        }
     }
 
     @Test
     void a_retry_may_go_to_another_service() {
         calls.create("skip-locked");
-        try (RunningService other = RunningService.under("tomcat", database.environment())) {
+        try (RunningService other = new RunningService(database.environment())) {
             QueueCalls elsewhere = calls.by(other);
             JsonNode id = json(calls.send("one", calls.queue())).get("id");
             HttpResponse<String> replay = elsewhere.send("one", calls.queue());
@@ -67,7 +72,7 @@ class MessagesOutcomeTest {
     void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
         calls.create("skip-locked");
         JsonNode id = json(calls.send("one", calls.queue())).get("id");
-        try (RunningService full = RunningService.under("tomcat", database.environmentWithoutRoom())) {
+        try (RunningService full = new RunningService(database.environmentWithoutRoom())) {
             QueueCalls there = calls.by(full);
             requireBroken(there.send("two", null), true);
             requireBroken(there.send("two", calls.queue() + "two"), true);
@@ -83,11 +88,8 @@ class MessagesOutcomeTest {
     @Test
     void an_outcome_is_unknown_only_after_what_decides_was_sent() throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
-            List<String> techniques = MessagesContractTest.TECHNIQUES.stream()
-                    .filter(technique -> !technique.equals("memory"))
-                    .toList();
-            for (String technique : techniques) {
+                RunningService through = proxy.service()) {
+            for (String technique : MessagesContractTest.OF_THE_DATABASE) {
                 for (Moment moment : Moment.values()) {
                     breakAndAskAgain(technique, proxy, moment, through);
                 }
@@ -103,11 +105,10 @@ class MessagesOutcomeTest {
         boolean isTransaction = technique.equals("statements");
         breakAndSendAgain(() -> broken.send("one", key), direct, proxy, moment, through, isTransaction);
         isTransaction |= technique.equals("advisory") || technique.equals("repeatable-read");
-        MessagesContractTest.reconnect(proxy, through);
-        proxy.breakNext(moment);
+        proxy.breakNext(through, moment);
         requireBroken(broken.pop(key + "p"), moment == Moment.BEFORE && isTransaction);
         assertThat(direct.count()).as(key).isEqualTo(moment == Moment.AFTER ? 0 : 1);
-        MessagesContractTest.awaitDatabase(through);
+        through.awaitDatabase();
         HttpResponse<String> again = broken.pop(key + "p");
         assertThat(json(again).get("body").asString()).isEqualTo("one");
         assertThat(isReplay(again)).isEqualTo(moment == Moment.AFTER);
@@ -125,11 +126,10 @@ class MessagesOutcomeTest {
             Moment moment,
             RunningService through,
             boolean isTransaction) {
-        MessagesContractTest.reconnect(proxy, through);
-        proxy.breakNext(moment);
+        proxy.breakNext(through, moment);
         requireBroken(sending.get(), moment == Moment.BEFORE && isTransaction);
         assertThat(direct.count()).isEqualTo(moment == Moment.AFTER ? 1 : 0);
-        MessagesContractTest.awaitDatabase(through);
+        through.awaitDatabase();
         assertThat(isReplay(sending.get())).isEqualTo(moment == Moment.AFTER);
         assertThat(direct.count()).isEqualTo(1);
     }
@@ -139,15 +139,14 @@ class MessagesOutcomeTest {
     @ValueSource(booleans = {false, true})
     void a_queue_in_memory_whose_deletion_may_have_been_done_leaves_no_messages(boolean isMadeAnew) throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = proxy.service()) {
             QueueCalls broken = QueueCalls.fresh(through);
             broken.create("memory");
             json(broken.send("one", null));
-            MessagesContractTest.reconnect(proxy, through);
-            proxy.breakNext(Moment.AFTER);
+            proxy.breakNext(through, Moment.AFTER);
             requireBroken(broken.delete(), false);
             assertThat(through.metric("restbench_memory_held_bytes ")).isPositive();
-            MessagesContractTest.awaitDatabase(through);
+            through.awaitDatabase();
             assertThat(json(isMadeAnew ? broken.create("memory") : broken.delete()))
                     .isNotNull();
             assertThat(through.metric("restbench_memory_held_bytes ")).isZero();
@@ -162,7 +161,7 @@ class MessagesOutcomeTest {
         assertThat(database.query(receipts)).hasSize(1);
         Map<String, String> forgetful = new HashMap<>(database.environment());
         forgetful.put("RESTBENCH_RECEIPT_SECONDS", "1");
-        try (RunningService other = RunningService.under("tomcat", forgetful)) {
+        try (RunningService other = new RunningService(forgetful)) {
             while (!database.query(receipts).isEmpty()) {
                 assertThat(other.get("/health").statusCode()).isEqualTo(200);
             }
@@ -173,12 +172,11 @@ class MessagesOutcomeTest {
     void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
         calls.create("skip-locked");
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = proxy.service()) {
             QueueCalls silenced = calls.by(through);
-            MessagesContractTest.reconnect(proxy, through);
-            proxy.silenceNext();
+            proxy.silenceNext(through);
             requireBroken(silenced.send("one", calls.queue()), false);
-            MessagesContractTest.awaitDatabase(through);
+            through.awaitDatabase();
             assertThat(isReplay(silenced.send("one", calls.queue()))).isTrue();
             assertThat(calls.count()).isEqualTo(1);
         }
@@ -189,8 +187,8 @@ class MessagesOutcomeTest {
     void a_database_that_takes_longer_to_log_in_than_a_request_waits_is_reached_all_the_same() throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port)) {
             proxy.logInAfter(1500);
-            try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
-                MessagesContractTest.awaitDatabase(through);
+            try (RunningService through = proxy.service()) {
+                through.awaitDatabase();
             }
         }
     }
@@ -213,6 +211,7 @@ class MessagesOutcomeTest {
             PostgresServer.WaitingPop waiting = database.popThatWaitsFor(calls, "transactionid", "tuple");
             database.query("SELECT pg_terminate_backend(" + waiting.process() + ")");
             requireBroken(waiting.answer().get(), false); // 57P01 is FATAL
+            service.awaitDatabase();
             requireBroken(calls.pop(null), true); // the other's lock outlasts the statement's five seconds: an ERROR
         }
         assertThat(calls.popped()).isEqualTo("one");

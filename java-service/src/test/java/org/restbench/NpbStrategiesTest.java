@@ -2,14 +2,11 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,14 +14,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
-import org.restbench.codec.Query;
 import org.restbench.execution.AdaptiveStrategy;
 import org.restbench.execution.ExecutionStrategy;
-import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.npb.InputCache;
 import org.restbench.workload.npb.Kernel;
@@ -69,17 +63,14 @@ class NpbStrategiesTest {
 
     private static JsonNode run(ExecutionStrategy strategy, String kernel, String npbClass, boolean generate) {
         String body = "{\"requestId\":1,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
-        try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
-            Job<?, ?> job = new Job<>(
-                    KERNELS.get(kernel),
-                    body.getBytes(StandardCharsets.UTF_8),
-                    Query.NONE,
-                    memory,
-                    WorkLimits.NONE,
-                    () -> true);
-            return ContractExample.JSON.readTree(
-                    strategy.execute(job).toCompletableFuture().join());
-        }
+        return ContractExample.JSON.readTree(StrategiesOf.answer(strategy, KERNELS.get(kernel), body, MEMORY));
+    }
+
+    /** From a thread of its own. */
+    private static CompletableFuture<JsonNode> runLater(
+            ExecutionStrategy strategy, String kernel, String npbClass, boolean generate) {
+        return CompletableFuture.supplyAsync(
+                () -> run(strategy, kernel, npbClass, generate), task -> new Thread(task).start());
     }
 
     private static void check(ExecutionStrategy strategy, String kernel, String npbClass) {
@@ -104,21 +95,10 @@ class NpbStrategiesTest {
     void long_work_that_gives_way_verifies() {
         AdaptiveStrategy adaptive = STRATEGIES.adaptive();
         List<String> requests = List.of("IS", "CG", "MG", "FT", "IS", "CG", "MG", "FT");
-        ExecutorService clients = Executors.newFixedThreadPool(requests.size());
-        try {
-            List<CompletableFuture<JsonNode>> answers = requests.stream()
-                    .map(it -> CompletableFuture.supplyAsync(() -> run(adaptive, it, "W", true), clients))
-                    .toList();
-            assertThat(answers).allMatch(it -> it.join().get("verified").asBoolean());
-        } finally {
-            clients.shutdown();
-        }
+        List<CompletableFuture<JsonNode>> answers =
+                requests.stream().map(it -> runLater(adaptive, it, "W", true)).toList();
+        assertThat(answers).allMatch(it -> it.join().get("verified").asBoolean());
         assertThat(adaptive.decided(AdaptiveStrategy.Decision.LOW_PRIORITY)).isPositive();
-    }
-
-    @Test
-    void w30_verifies_under_a_parallel_strategy() {
-        check(strategy("shared-pool"), "MG", "W30");
     }
 
     @ParameterizedTest
@@ -137,10 +117,7 @@ class NpbStrategiesTest {
             for (int i = 0; i < mixed.size(); i++) {
                 ExecutionStrategy strategy =
                         techniques.get(i % techniques.size()).strategy();
-                String kernel = mixed.get(i);
-                String npbClass = i % 2 == 0 ? "W" : "S";
-                running.add(CompletableFuture.supplyAsync(
-                        () -> run(strategy, kernel, npbClass, generate), task -> new Thread(task).start()));
+                running.add(runLater(strategy, mixed.get(i), i % 2 == 0 ? "W" : "S", generate));
             }
             running.forEach(it -> assertThat(it.join().get("verified").asBoolean())
                     .as(it.join().toString())

@@ -65,9 +65,8 @@ class ProcessTest {
         List<String> command = new ArrayList<>(List.of("taskset", "-c", Integer.toString(core)));
         command.addAll(ServiceProcess.java());
         try (ServiceProcess service = ServiceProcess.start(Map.of(), command)) {
-            assertThat(service.get("/health")).contains("\"cores\":[" + core + "]");
-            assertThat(service.post("/matrix/pinned", RunningService.BODY).body())
-                    .isEqualTo(RunningService.PRODUCT);
+            assertThat(service.get("/health").body()).contains("\"cores\":[" + core + "]");
+            assertThat(service.multiply("pinned").body()).isEqualTo(RunningService.PRODUCT);
             assertThat(maskOf(service.pid(), "pinned-1")).isEqualTo(Integer.toString(core));
         }
     }
@@ -81,9 +80,7 @@ class ProcessTest {
                 Socket slow = new Socket("127.0.0.1", service.port())) {
             OutputStream out = slow.getOutputStream();
             out.write(RawHttp.multiplication("pinned", 20));
-            while (!service.get("/metrics").contains("restbench_requests_in_flight 1.0")) {
-                Thread.sleep(10);
-            }
+            service.awaitMetric("restbench_requests_in_flight 1.0");
             service.signal("INT");
             RawHttp.awaitRefusal(service.port());
             service.signal("INT");
@@ -110,11 +107,9 @@ class ProcessTest {
             for (String strategy : List.of("serial", "pinned")) {
                 new Thread(() -> catchThrowable(() -> service.post("/logs/" + strategy, body))).start();
             }
-            while (!service.get("/metrics").contains("restbench_requests_in_flight 2.0")) {
-                Thread.sleep(10);
-            }
+            service.awaitMetric("restbench_requests_in_flight 2.0");
             long begunNanos = System.nanoTime();
-            service.terminate();
+            service.signal("TERM");
             assertThat(service.exitCode()).as(service.output().toString()).isZero();
             assertThat(Duration.ofNanos(System.nanoTime() - begunNanos)).isLessThan(Duration.ofSeconds(10));
         }

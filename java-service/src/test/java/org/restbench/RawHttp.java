@@ -33,11 +33,17 @@ final class RawHttp {
         });
     }
 
+    /** A request with a body in JSON. */
+    static String post(String target, String body) {
+        return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+                + body.length() + "\r\n\r\n" + body;
+    }
+
     /** The head of the multiplication, and the first bytes of its body. */
     static byte[] multiplication(String strategy, int bodyBytes) {
-        String head = "POST /matrix/" + strategy + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-        return (head + RunningService.BODY.substring(0, bodyBytes)).getBytes(StandardCharsets.ISO_8859_1);
+        String whole = post("/matrix/" + strategy, RunningService.BODY);
+        int end = whole.length() - RunningService.BODY.length() + bodyBytes;
+        return whole.substring(0, end).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /** Returns when nobody listens there. */

@@ -1,17 +1,9 @@
 package org.restbench;
 
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.Workloads;
 import org.restbench.framework.Framework;
@@ -22,22 +14,15 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The whole service on a free port, and a client for it. */
-final class RunningService implements AutoCloseable {
-    static final String PRODUCT = "{\"requestId\":\"2238\",\"rows\":[[58,64],[139,154]]}";
-    static final String BODY = """
-            {"requestId":2238,"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},
-            "matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}""";
-
+/** The whole service on a free port, in this process. */
+final class RunningService extends ServiceUnderTest implements AutoCloseable {
     private final ConfigurableApplicationContext context;
-    private final HttpClient client =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /** @param compute none, or what workloads do in place of their own, see {@link TestWorkloads} */
-    RunningService(Map<String, String> environment, CoreAffinity affinity, Runnable... compute) {
+    RunningService(Map<String, String> environment, Runnable... compute) {
         Map<String, String> anyPort = new HashMap<>(environment);
         anyPort.put("RESTBENCH_PORT", "0");
-        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), affinity);
+        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), new OpenHftAffinity());
         for (Runnable each : compute) {
             Supplier<Workloads> workloads = () -> TestWorkloads.before(each);
             service.initializers(beans -> ((GenericApplicationContext) beans)
@@ -47,13 +32,20 @@ final class RunningService implements AutoCloseable {
     }
 
     static RunningService withDefaults() {
-        return under("tomcat", Map.of());
+        return new RunningService(Map.of());
     }
 
     static RunningService under(String framework, Map<String, String> environment, Runnable... compute) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.put("RESTBENCH_FRAMEWORK", framework);
-        return new RunningService(variables, new OpenHftAffinity(), compute);
+        return new RunningService(variables, compute);
+    }
+
+    /** Whether a thread of this process is in a method of the class. */
+    static boolean isAnyThreadIn(String className) {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals(className));
     }
 
     <T> T bean(Class<T> type) {
@@ -65,67 +57,9 @@ final class RunningService implements AutoCloseable {
         return ((WebServerApplicationContext) context).getWebServer();
     }
 
+    @Override
     int port() {
         return context.getBean(Framework.Listener.class).port();
-    }
-
-    HttpRequest.Builder to(String path) {
-        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
-    }
-
-    HttpResponse<String> send(HttpRequest request) {
-        try {
-            return client.send(request, BodyHandlers.ofString());
-        } catch (IOException | InterruptedException failed) {
-            throw new IllegalStateException(request.toString(), failed);
-        }
-    }
-
-    /** A body in JSON. */
-    HttpResponse<String> post(String path, String body) {
-        return post(path, "application/json", body);
-    }
-
-    HttpResponse<String> post(String path, String contentType, String body) {
-        return send(to(path).header("Content-Type", contentType)
-                .POST(BodyPublishers.ofString(body))
-                .build());
-    }
-
-    /** @param strategy and the query, where there is to be one */
-    HttpResponse<String> multiply(String strategy) {
-        return post("/matrix/" + strategy, BODY);
-    }
-
-    /** The multiplication, from a thread of its own. */
-    CompletableFuture<HttpResponse<String>> multiplyLater(String strategy) {
-        return CompletableFuture.supplyAsync(() -> multiply(strategy), task -> new Thread(task).start());
-    }
-
-    /** The sum of the values behind what lines of the metrics begin with. */
-    double metric(String begin) {
-        return get("/metrics")
-                .body()
-                .lines()
-                .filter(line -> line.startsWith(begin))
-                .mapToDouble(line -> Double.parseDouble(line.substring(begin.length())))
-                .sum();
-    }
-
-    /** Returns when so many requests wait for their delay. */
-    void awaitDelayed(int requests) throws InterruptedException {
-        awaitMetric("restbench_requests_delayed " + requests + ".0");
-    }
-
-    /** Returns when the metrics have this in them. */
-    void awaitMetric(String text) throws InterruptedException {
-        while (!get("/metrics").body().contains(text)) {
-            Thread.sleep(1);
-        }
-    }
-
-    HttpResponse<String> get(String path) {
-        return send(to(path).build());
     }
 
     @Override

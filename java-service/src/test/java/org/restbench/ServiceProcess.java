@@ -2,12 +2,6 @@ package org.restbench;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,20 +13,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The service as a process of its own, on a free port. */
-final class ServiceProcess implements AutoCloseable {
-    private static final Pattern LISTENING = Pattern.compile("listening on (http://\\S+),");
-
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+final class ServiceProcess extends ServiceUnderTest implements AutoCloseable {
+    private static final Pattern LISTENING = Pattern.compile("listening on http://127\\.0\\.0\\.1:([0-9]+),");
 
     private final Process process;
     private final List<String> output = Collections.synchronizedList(new ArrayList<>());
-    private final String url;
+    private final int port;
     private final Thread reader;
 
     private ServiceProcess(Process process) throws IOException {
         this.process = process;
         BufferedReader lines = process.inputReader();
-        url = awaitUrl(lines);
+        port = awaitPort(lines);
         reader = new Thread(() -> lines.lines().forEach(output::add));
         reader.start();
     }
@@ -64,12 +56,12 @@ final class ServiceProcess implements AutoCloseable {
         return command;
     }
 
-    private String awaitUrl(BufferedReader lines) throws IOException {
+    private int awaitPort(BufferedReader lines) throws IOException {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             output.add(line);
             Matcher listening = LISTENING.matcher(line);
             if (listening.find()) {
-                return listening.group(1);
+                return Integer.parseInt(listening.group(1));
             }
         }
         throw new IllegalStateException("the service did not come up: " + output);
@@ -79,30 +71,9 @@ final class ServiceProcess implements AutoCloseable {
         return process.pid();
     }
 
+    @Override
     int port() {
-        return URI.create(url).getPort();
-    }
-
-    String get(String path) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url + path)).build();
-        return CLIENT.send(request, BodyHandlers.ofString()).body();
-    }
-
-    HttpResponse<String> post(String path, String body) throws IOException, InterruptedException {
-        return post(path, "application/json", body);
-    }
-
-    HttpResponse<String> post(String path, String contentType, String body) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
-                .header("Content-Type", contentType)
-                .POST(BodyPublishers.ofString(body))
-                .build();
-        return CLIENT.send(request, BodyHandlers.ofString());
-    }
-
-    /** TERM, as an operator would. */
-    void terminate() throws IOException, InterruptedException {
-        signal("TERM");
+        return port;
     }
 
     /** @param name without SIG */

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
@@ -24,11 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.MatrixService;
 import org.restbench.soap.matrix.Multiply;
@@ -39,7 +34,6 @@ import org.restbench.soap.npb.NpbPort;
 import org.restbench.soap.npb.NpbService;
 import org.restbench.soap.npb.Result;
 import org.restbench.soap.npb.Run;
-import org.springframework.boot.WebApplicationType;
 
 /** SOAP as a user of CXF meets it, and what it must not do. Its messages one by one are the contract's examples. */
 class SoapTest {
@@ -100,8 +94,7 @@ class SoapTest {
 
     @Test
     void a_proxy_of_cxf_multiplies_under_every_strategy_that_takes_matrices() throws RequestFault {
-        List<String> strategies = ContractExamplesTest.strategies(service);
-        for (String strategy : strategies) {
+        for (String strategy : service.strategies("matrix")) {
             var product = matrix(service, strategy)
                     .multiply(multiplication("ü<&>", 3))
                     .getProduct();
@@ -117,21 +110,6 @@ class SoapTest {
         assertThat(fault.getFaultInfo().getErrorCode()).isEqualTo("004");
         assertThat(fault.getFaultInfo().getRequestId()).isEqualTo("a");
         assertThat(fault).hasMessage("matrixOne.rows[0]: the number of values is 3, columnCount is 4");
-    }
-
-    @Test
-    void a_proxy_gets_008_as_a_fault_too() {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
-            var holding = gated.multiplyLater("serial");
-            TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
-            RequestFault fault = catchThrowableOfType(
-                    RequestFault.class, () -> matrix(gated, "serial").multiply(multiplication("a", 3)));
-            assertThat(fault.getFaultInfo().getErrorCode()).isEqualTo("008");
-            assertThat(fault.getFaultInfo().getRequestId()).isNull();
-            TestWorkloads.Gated.LET_THROUGH.release();
-            assertThat(holding.join().statusCode()).isEqualTo(200);
-        }
     }
 
     @ParameterizedTest
@@ -194,7 +172,7 @@ class SoapTest {
         String row = "<columnCount>220</columnCount><row>" + "3037000499,".repeat(219) + "3037000499</row>";
         String long19Digits = ENVELOPE.replaceFirst("<columnCount>3.*(?=</matrixOne>)", column)
                 .replaceFirst("<columnCount>2.*(?=</matrixTwo>)", row);
-        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService small = new RunningService(limit)) {
             for (String body : List.of(" ".repeat(600_000), long19Digits)) {
                 assertThat(post(small, "/soap/matrix/serial", body).body())
                         .contains("<errorCode>010<", " of memory, the limit is 4 MiB");
@@ -212,37 +190,17 @@ class SoapTest {
         assertThat(RawHttp.all(service, head)).matches("(?s)HTTP/1.1 [24]00 .*").doesNotContain(host);
     }
 
-    static Stream<String> withoutSoap() {
-        return Frameworks.ALL.stream()
-                .filter(each -> each.kind() != WebApplicationType.SERVLET)
-                .map(Framework::name);
-    }
-
-    @ParameterizedTest
-    @MethodSource("withoutSoap")
-    void a_framework_without_threads_for_requests_does_not_offer_it(String framework) {
-        try (RunningService other = RunningService.under(framework, Map.of())) {
-            HttpResponse<String> answer = post(other, "/soap/matrix/serial", ENVELOPE);
-            assertThat(answer.statusCode()).isEqualTo(404);
-            assertThat(answer.body()).contains("\"009\"");
-            assertThat(other.get("/soap/matrix?wsdl").statusCode()).isEqualTo(404);
-            assertThat(other.get("/strategies").body()).doesNotContain("soap");
-            assertThat(other.get("/docs").body()).doesNotContain("soap");
-        }
-    }
-
     @Test
     void cxf_is_loaded_by_the_first_request_in_soap_and_hostile_ones_leave_no_line_in_the_log() throws Exception {
         List<String> java = ServiceProcess.java("-Xlog:class+load:stdout");
         List<String> lines;
         try (ServiceProcess process = ServiceProcess.start(Map.of(), java)) {
-            assertThat(process.post("/matrix/serial", RunningService.BODY).body())
-                    .isEqualTo(RunningService.PRODUCT);
+            assertThat(process.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
             process.get("/soap/matrix?wsdl");
             process.get("/strategies");
             process.post("/soap/matrix/nothing", "text/xml", ENVELOPE);
             process.post("/soap/matrix/serial", "text/plain", ENVELOPE);
-            assertThat(process.get("/docs")).contains("soap");
+            assertThat(process.get("/docs").body()).contains("soap");
             assertThat(process.output()).noneMatch(SoapTest::isOfCxf);
             for (String hostile : List.of("", "Secret<", "<!DOCTYPE Secret>" + ENVELOPE, ENVELOPE + "Secret")) {
                 assertThat(process.post("/soap/matrix/serial", "text/xml", hostile)
@@ -253,7 +211,7 @@ class SoapTest {
             assertThat(process.post("/soap/matrix/serial", "text/xml", against).body())
                     .contains("<errorCode>003<")
                     .doesNotContain("Secret");
-            process.terminate();
+            process.signal("TERM");
             assertThat(process.exitCode()).isZero();
             lines = process.output();
         }

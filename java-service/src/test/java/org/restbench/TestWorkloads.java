@@ -47,19 +47,6 @@ final class TestWorkloads {
         throw new ArithmeticException("nobody foresaw org.restbench.Secret");
     };
 
-    /** Fails with an Error, as a machine at its end would, each time it has been told to. */
-    static final class Breaking implements Runnable {
-        static final AtomicReference<Error> NEXT = new AtomicReference<>();
-
-        @Override
-        public void run() {
-            Error error = NEXT.getAndSet(null);
-            if (error != null) {
-                throw error;
-            }
-        }
-    }
-
     /** Tells the thread that it is on. */
     static final class Watched implements Runnable {
         static final AtomicReference<String> THREAD = new AtomicReference<>();

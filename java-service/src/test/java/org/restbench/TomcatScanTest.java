@@ -9,7 +9,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.catalina.Container;
@@ -17,8 +16,7 @@ import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.coyote.AbstractProtocol;
 import org.apache.coyote.Processor;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
 import org.springframework.boot.tomcat.TomcatWebServer;
 
 /**
@@ -29,10 +27,9 @@ class TomcatScanTest {
     private static final int CLIENTS = 4;
     private static final int REQUESTS = 4000;
 
-    @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "servlet"})
-    void a_request_that_is_answered_later_is_ended_by_nobody_else(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
+    @Test
+    void a_request_that_is_answered_later_is_ended_by_nobody_else() throws Exception {
+        try (RunningService service = RunningService.withDefaults()) {
             Connector connector =
                     ((TomcatWebServer) service.server()).getTomcat().getConnector();
             Thread looking = new Thread(() -> look(connector), "looking");

@@ -3,12 +3,10 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import org.apache.coyote.AbstractProtocol;
 import org.apache.tomcat.util.net.SocketProcessorBase;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
 import org.springframework.boot.tomcat.TomcatWebServer;
 
 /** Tomcat where the system makes no thread more for what a request does later. */
@@ -28,11 +26,10 @@ class TomcatThreadsTest {
     }
 
     /** They waited for ever, and their places and memory were lost. */
-    @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "servlet"})
-    void a_request_that_gets_no_thread_after_its_delay_or_for_its_large_answer_is_answered(String framework) {
+    @Test
+    void a_request_that_gets_no_thread_after_its_delay_or_for_its_large_answer_is_answered() {
         ExecutorService threads;
-        try (RunningService service = RunningService.under(framework, Map.of())) {
+        try (RunningService service = RunningService.withDefaults()) {
             threads = makeNoMore(service);
             HttpResponse<String> delayed = service.multiply("serial?delay=200");
             assertThat(delayed.statusCode() + delayed.body()).startsWith("503").contains("\"008\"");

@@ -49,6 +49,8 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
         for (PinnedThread each : made) {
             try {
                 each.look();
+            } catch (UncheckedIOException ended) { // the thread has ended since isAlive()
+                LOG.debug("{} cannot be looked up", each.getName(), ended);
             } catch (Throwable failed) { // even OutOfMemoryError: a scheduled task that throws is not run again
                 LOG.warn(
                         "{} cannot be looked up: {}",
@@ -107,13 +109,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
             if (pin == null || !isAlive()) {
                 return;
             }
-            BitSet now;
-            try {
-                now = pin.allowedCores();
-            } catch (UncheckedIOException ended) { // the thread has ended since isAlive()
-                LOG.debug("{} cannot be looked up", getName(), ended);
-                return;
-            }
+            BitSet now = pin.allowedCores();
             boolean pinned = now.cardinality() == 1 && now.get(core);
             if (pinned && refusal != null) {
                 refusal = null;

@@ -24,7 +24,7 @@ final class BodyText {
      * surrogate is part of a pair.
      */
     static boolean isSound(byte[] body) {
-        return !looksEncoded(body) && (isPlain(body) || isUtf8(body) && !hasLoneSurrogate(body));
+        return !looksEncoded(body) && (isPlain(body) || isUtf8(body) && loneSurrogate(body, 0) < 0);
     }
 
     /** Whether the body is all ASCII without a backslash, as nearly all bodies are. Looks at eight bytes at a time. */
@@ -91,14 +91,6 @@ final class BodyText {
     }
 
     /**
-     * Whether well-formed JSON has an escaped lone surrogate: there a backslash is always in a string. Of no use for
-     * other text.
-     */
-    static boolean hasLoneSurrogate(byte[] body) {
-        return loneSurrogate(body, 0) >= 0;
-    }
-
-    /**
      * The text with each escaped lone surrogate replaced by a private-use character, a different one for each: Jackson
      * refuses lone surrogates in names as if the text were malformed.
      */
@@ -111,7 +103,10 @@ final class BodyText {
         return text;
     }
 
-    /** The offset of the next escape that is a lone surrogate, -1 where there is none. */
+    /**
+     * The offset of the next escape that is a lone surrogate, -1 where there is none. Of use for well-formed JSON only:
+     * there a backslash is always in a string.
+     */
     private static int loneSurrogate(byte[] body, int from) {
         for (int i = from; i < body.length; i++) {
             if (body[i] == '\\') {

@@ -87,25 +87,29 @@ final class JsonReader implements AutoCloseable {
         return parser.getString();
     }
 
+    /** The most bytes of a string of so many code points: two escapes of six bytes for each, and the quotes. */
+    static int mostBytes(int characters) {
+        return 12 * characters + 2;
+    }
+
     /**
      * The text of the string that is the current token. Null where the current value is no string, which is then
-     * skipped, or a longer string.
-     *
-     * @param mostBytes limit for the string as it was sent, with its quotes
+     * skipped, or a string that surely has more than so many code points, which is not unescaped.
      */
-    String shortText(int mostBytes) {
+    String shortText(int characters) {
         if (!isAt(JsonToken.VALUE_STRING)) {
             skip();
             return null;
         }
         int offset = offset();
-        return endOfString(offset, mostBytes) - offset > mostBytes ? null : text();
+        int most = mostBytes(characters);
+        return endOfString(offset, most) - offset > most ? null : text();
     }
 
     /** As {@link #shortText}, for the value of the member whose name was read last. */
-    String nextShortText(int mostBytes) {
+    String nextShortText(int characters) {
         next();
-        return shortText(mostBytes);
+        return shortText(characters);
     }
 
     /**

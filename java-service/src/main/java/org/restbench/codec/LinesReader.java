@@ -15,12 +15,6 @@ final class LinesReader {
     /** Longest line, in code points. */
     private static final int MOST_CHARACTERS = 4096;
 
-    /**
-     * Most bytes of a valid line: two escapes of six bytes for each code point, and the quotes. A longer one is not
-     * unescaped.
-     */
-    private static final int MOST_BYTES = 12 * MOST_CHARACTERS + 2;
-
     /** Memory of a line in addition to its characters: the string, its array, and its place in the list. */
     private static final int BYTES_OF_A_LINE = 64;
 
@@ -61,7 +55,7 @@ final class LinesReader {
         }
         int offset = json.offset();
         int end = json.endOfString(offset, Integer.MAX_VALUE);
-        if (end - offset > MOST_BYTES) {
+        if (end - offset > JsonReader.mostBytes(MOST_CHARACTERS)) {
             noteLength(characters(offset, end));
             return;
         }

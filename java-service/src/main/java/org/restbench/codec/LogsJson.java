@@ -10,16 +10,10 @@ import org.restbench.workload.logs.LogsResult;
 import org.restbench.workload.logs.RuleSet;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.core.util.ByteArrayBuilder;
 
 /** The JSON of the workload logs. */
 public final class LogsJson implements Codec<LogsRequest, LogsResult> {
-    private static final JsonFactory WRITER = JsonFactory.builder()
-            .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE) // as JSON.stringify
-            .build();
-
     private static final int HEAD_BYTES = 200;
 
     /** Room that is made beforehand for each line in the answer, and for each rule's count. */
@@ -69,7 +63,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
     public byte[] encode(LogsResult result) {
         int[] counts = result.counts();
         ByteArrayBuilder text = new ByteArrayBuilder(HEAD_BYTES + USUAL_BYTES * (result.lines() + counts.length));
-        try (JsonGenerator json = WRITER.createGenerator(ObjectWriteContext.empty(), text)) {
+        try (JsonGenerator json = Json.WRITER.tokenStreamFactory().createGenerator(ObjectWriteContext.empty(), text)) {
             json.writeStartObject();
             json.writeStringProperty("requestId", result.id().text());
             json.writeStringProperty("ruleSet", result.ruleSet().name());

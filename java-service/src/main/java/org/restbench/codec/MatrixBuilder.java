@@ -1,8 +1,10 @@
 package org.restbench.codec;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Kernel;
@@ -17,21 +19,29 @@ final class MatrixBuilder {
     private static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
 
     private final String name;
+    private final Elements elements;
     private String shapeFault;
     private String columnCountFault;
     private String rowFault;
     private String elementFault;
     private long columnCount;
     private Supplier<String> shownColumnCount;
-    private Elements elements;
     private int rows;
     private int columns;
     private int firstOtherRow = -1;
     private int firstOtherWidth;
 
-    /** @param name of the matrix, for messages */
-    MatrixBuilder(String name) {
+    /**
+     * @param name of the matrix, for messages
+     * @param memory of the request, from which the elements take their memory
+     * @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory
+     */
+    MatrixBuilder(String name, MemoryBudget.Hold memory, boolean keeps) {
         this.name = name;
+        this.elements = new Elements(memory);
+        if (!keeps) {
+            elements.keepNone();
+        }
         this.shapeFault = name + ": must be an object with columnCount and rows";
         this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
     }
@@ -51,9 +61,8 @@ final class MatrixBuilder {
         shownColumnCount = shown;
     }
 
-    /** Begins the rows. Returns the array to which the elements are to be added. */
-    Elements begin(MemoryBudget.Hold memory) {
-        elements = new Elements(memory);
+    /** The array to which the elements of the rows are to be added. */
+    Elements elements() {
         return elements;
     }
 
@@ -127,36 +136,51 @@ final class MatrixBuilder {
     }
 
     /**
-     * The request that two matrices make.
+     * The two matrices of a request as they were read, valid or not.
      *
      * @param id null where there is no valid one
-     * @param mostElements of the product
-     * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
-    static MatrixRequest request(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
-        Kernel kernel = requireSound(id, one, two, query, mostElements);
-        return new MatrixRequest(id, kernel, one.matrix(), two.matrix());
+    record Operands(RequestId id, MatrixBuilder one, MatrixBuilder two) {
+        /** @return the kernel asked for */
+        private Kernel requireSound(Query query, int mostElements) {
+            Kernel kernel = kernel(query);
+            InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);
+            InvalidRequest.refuse("003", query.delayFault(), id);
+            InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
+            InvalidRequest.refuse("003", one.shapeFault(), id);
+            InvalidRequest.refuse("003", two.shapeFault(), id);
+            InvalidRequest.refuse("005", one.elementFault, id);
+            InvalidRequest.refuse("005", two.elementFault, id);
+            InvalidRequest.refuse("004", one.widthFault(), id);
+            InvalidRequest.refuse("004", two.widthFault(), id);
+            int unknownBits = 0; // the elements may not have been kept
+            new MatrixRequest(id, kernel, one.matrix(), two.matrix(), unknownBits).requireMultipliable(mostElements);
+            return kernel;
+        }
     }
 
     /**
-     * Makes the checks of {@link #request}, for matrices whose elements may not have been kept.
+     * The request that two matrices make.
      *
-     * @return the kernel asked for
+     * @param memory of the request, from which reading takes the elements' memory
+     * @param mostElements of the product
+     * @param reading reads the matrices; its argument says whether the elements are kept
+     * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
-    static Kernel requireSound(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
-        Kernel kernel = kernel(query);
-        InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);
-        InvalidRequest.refuse("003", query.delayFault(), id);
-        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
-        InvalidRequest.refuse("003", one.shapeFault(), id);
-        InvalidRequest.refuse("003", two.shapeFault(), id);
-        InvalidRequest.refuse("005", one.elementFault, id);
-        InvalidRequest.refuse("005", two.elementFault, id);
-        InvalidRequest.refuse("004", one.widthFault(), id);
-        InvalidRequest.refuse("004", two.widthFault(), id);
-        int unknownBits = 0;
-        new MatrixRequest(id, kernel, one.matrix(), two.matrix(), unknownBits).requireMultipliable(mostElements);
-        return kernel;
+    static MatrixRequest request(
+            Query query, MemoryBudget.Hold memory, int mostElements, Function<Boolean, Operands> reading) {
+        long before = memory.bytes();
+        try {
+            Operands read = reading.apply(true);
+            Kernel kernel = read.requireSound(query, mostElements);
+            return new MatrixRequest(read.id, kernel, read.one.matrix(), read.two.matrix());
+        } catch (MemoryRefused refused) {
+            if (refused.never()) { // 010, which comes after all other faults
+                memory.shrink(memory.bytes() - before);
+                reading.apply(false).requireSound(query, mostElements);
+            }
+            throw refused;
+        }
     }
 
     /** The kernel asked for; null where it is unknown. */

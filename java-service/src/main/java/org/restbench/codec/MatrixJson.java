@@ -2,8 +2,8 @@ package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
@@ -22,39 +22,25 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
     /** The longest array that a JVM allocates. A text fits it where the bound of its length does not. */
     private static final long LARGEST_ARRAY = Integer.MAX_VALUE - 8;
 
-    private static final class Members {
-        private RequestId id;
-        private final MatrixReader one;
-        private final MatrixReader two;
-
-        Members(JsonReader json, MemoryBudget.Hold memory, boolean keepsElements) {
-            one = new MatrixReader("matrixOne", json, memory, keepsElements);
-            two = new MatrixReader("matrixTwo", json, memory, keepsElements);
-            for (String name = json.nextName(); name != null; name = json.nextName()) {
-                switch (name) {
-                    case "requestId" -> id = RequestIds.read(json);
-                    case "matrixOne" -> one.read();
-                    case "matrixTwo" -> two.read();
-                    default -> json.skipNext();
-                }
-            }
-        }
-    }
-
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        long before = memory.bytes();
-        try {
-            Members read = Json.read(body, memory, json -> new Members(json, memory, true));
-            return MatrixBuilder.request(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);
-        } catch (MemoryRefused refused) {
-            if (refused.never()) { // 010, which comes after all other faults
-                memory.shrink(memory.bytes() - before);
-                Members read = Json.read(body, memory, json -> new Members(json, memory, false));
-                MatrixBuilder.requireSound(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);
+        return MatrixBuilder.request(
+                query, memory, mostElements, keeps -> Json.read(body, memory, json -> read(json, memory, keeps)));
+    }
+
+    private static Operands read(JsonReader json, MemoryBudget.Hold memory, boolean keeps) {
+        RequestId id = null;
+        MatrixBuilder one = new MatrixBuilder("matrixOne", memory, keeps);
+        MatrixBuilder two = new MatrixBuilder("matrixTwo", memory, keeps);
+        for (String name = json.nextName(); name != null; name = json.nextName()) {
+            switch (name) {
+                case "requestId" -> id = RequestIds.read(json);
+                case "matrixOne" -> new MatrixReader(json, one).read();
+                case "matrixTwo" -> new MatrixReader(json, two).read();
+                default -> json.skipNext();
             }
-            throw refused;
         }
+        return new Operands(id, one, two);
     }
 
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */

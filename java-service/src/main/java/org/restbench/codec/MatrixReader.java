@@ -1,7 +1,6 @@
 package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
-import org.restbench.memory.MemoryBudget;
 import tools.jackson.core.JsonToken;
 
 /** Reads one matrix of a request into a flat array in one pass, valid or not. */
@@ -12,21 +11,14 @@ final class MatrixReader {
     private static final int SHOWN_DIGITS = 24;
 
     private final JsonReader json;
-    private final MemoryBudget.Hold memory;
-    private final boolean keeps;
     private final MatrixBuilder matrix;
+    private final Elements elements;
 
-    private Elements elements;
-
-    /**
-     * @param name of the member, for messages
-     * @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory
-     */
-    MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory, boolean keeps) {
+    /** @param matrix receives what is read */
+    MatrixReader(JsonReader json, MatrixBuilder matrix) {
         this.json = json;
-        this.memory = memory;
-        this.keeps = keeps;
-        this.matrix = new MatrixBuilder(name);
+        this.matrix = matrix;
+        this.elements = matrix.elements();
     }
 
     /** Reads the value of the member whose name was read last. */
@@ -64,10 +56,6 @@ final class MatrixReader {
         if (json.next() != JsonToken.START_ARRAY) {
             json.skip();
             return;
-        }
-        elements = matrix.begin(memory);
-        if (!keeps) {
-            elements.keepNone();
         }
         int first = 0;
         while (json.next() != JsonToken.END_ARRAY) {
@@ -173,10 +161,5 @@ final class MatrixReader {
         int shown = Math.min(SHOWN_DIGITS, to - from);
         String digits = new String(body, from, shown, StandardCharsets.US_ASCII);
         return shown < to - from ? digits + "..." : digits;
-    }
-
-    /** The matrix that has been read, valid or not. */
-    MatrixBuilder matrix() {
-        return matrix;
     }
 }

@@ -2,8 +2,9 @@ package org.restbench.codec;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
@@ -21,18 +22,17 @@ public record MatrixRows(long columnCount, List<String> rows) {
     /** Memory of a row of the answer: its string, and its place in a list. */
     private static final int BYTES_OF_A_ROW = 64;
 
-    /** @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory */
     private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
-        MatrixBuilder matrix = new MatrixBuilder(name);
+        MatrixBuilder matrix = new MatrixBuilder(name, memory, keeps);
+        Elements elements = matrix.elements();
         matrix.open();
         if (columnCount >= 1) {
             matrix.columnCount(columnCount, () -> Long.toString(columnCount));
         }
-        Elements elements = matrix.begin(memory);
-        if (!keeps) {
-            elements.keepNone();
-        }
-        elements.reserve(Math.min((long) rows.size() * columnsOfFirst(), mostElements()));
+        String first = rows.isEmpty() ? "" : rows.get(0);
+        long columns = first.chars().filter(unit -> unit == ',').count() + 1;
+        // all at once: an array that has to grow is held together with its predecessor
+        elements.reserve(Math.min(rows.size() * columns, mostElements()));
         for (String row : rows) {
             int before = elements.size();
             if (row.isEmpty()) {
@@ -44,22 +44,6 @@ public record MatrixRows(long columnCount, List<String> rows) {
         }
         matrix.end();
         return matrix;
-    }
-
-    /**
-     * The number of elements in the first row, counted by its commas before it is read. An array that has to grow is
-     * held together with its predecessor.
-     */
-    private int columnsOfFirst() {
-        if (rows.isEmpty()) {
-            return 0;
-        }
-        String row = rows.get(0);
-        int columns = 1;
-        for (int at = row.indexOf(','); at >= 0; at = row.indexOf(',', at + 1)) {
-            columns++;
-        }
-        return columns;
     }
 
     /** An upper bound of the number of elements, as each has a digit and a comma after it. */
@@ -77,22 +61,11 @@ public record MatrixRows(long columnCount, List<String> rows) {
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
-        long before = memory.bytes();
-        try {
-            MatrixBuilder left = one.read("matrixOne", memory, true);
-            MatrixBuilder right = two.read("matrixTwo", memory, true);
-            MatrixRequest request = MatrixBuilder.request(id, left, right, query, mostElements);
-            memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
-            return request;
-        } catch (MemoryRefused refused) {
-            if (refused.never()) { // 010, which comes after all other faults
-                memory.shrink(memory.bytes() - before);
-                MatrixBuilder left = one.read("matrixOne", memory, false);
-                MatrixBuilder right = two.read("matrixTwo", memory, false);
-                MatrixBuilder.requireSound(id, left, right, query, mostElements);
-            }
-            throw refused;
-        }
+        Function<Boolean, Operands> reading =
+                keeps -> new Operands(id, one.read("matrixOne", memory, keeps), two.read("matrixTwo", memory, keeps));
+        MatrixRequest request = MatrixBuilder.request(query, memory, mostElements, reading);
+        memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
+        return request;
     }
 
     /** The rows of a product as text. */

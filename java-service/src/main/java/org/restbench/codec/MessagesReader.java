@@ -26,8 +26,8 @@ final class MessagesReader {
             ": must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters";
     private static final int MOST_QUEUES = 100;
 
-    /** Most bytes of any text but a message: two escapes of six bytes for each character, and the quotes. */
-    private static final int MOST_BYTES = 12 * 64 + 2;
+    /** Most characters of any text but a message. */
+    private static final int MOST_CHARACTERS = 64;
 
     /** Stands for a value that is not valid for any member. */
     private static final Object WRONG = new Object();
@@ -81,7 +81,7 @@ final class MessagesReader {
             memory.grow(BYTES_PER_BYTE * (json.endOfString(offset, Integer.MAX_VALUE) - offset));
             return json.text();
         }
-        String text = json.shortText(MOST_BYTES);
+        String text = json.shortText(MOST_CHARACTERS);
         return text == null ? WRONG : text;
     }
 

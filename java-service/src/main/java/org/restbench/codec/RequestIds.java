@@ -11,12 +11,6 @@ public final class RequestIds {
 
     private static final int MOST_CODE_POINTS = 128;
 
-    /**
-     * Most bytes of a valid id: two escapes of six bytes for each code point, and the quotes. A longer one is not
-     * unescaped.
-     */
-    private static final int MOST_BYTES = 12 * MOST_CODE_POINTS + 2;
-
     private RequestIds() {}
 
     /** The value of the member whose name was read last; null where it is no valid id. */
@@ -24,7 +18,7 @@ public final class RequestIds {
         if (json.next() == JsonToken.VALUE_NUMBER_INT) {
             return json.isLong() ? new RequestId(Long.toString(json.longValue()), true) : null;
         }
-        String text = json.shortText(MOST_BYTES);
+        String text = json.shortText(MOST_CODE_POINTS);
         return text == null ? null : of(text);
     }
 

@@ -19,13 +19,8 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
      */
     private static final long BYTES_PER_BYTE = 3;
 
-    /** One protocol for each operation. */
     public static List<Protocol> of(Workloads workloads) {
-        return workloads.operations().stream().map(JsonProtocol::of).toList();
-    }
-
-    private static <I, O> Protocol of(CodedWorkload<I, O> workload) {
-        return new JsonProtocol<>(workload);
+        return workloads.operations().stream().<Protocol>map(JsonProtocol::new).toList();
     }
 
     @Override

@@ -25,6 +25,7 @@ public final class Pages {
             .build();
 
     private static final String SCRIPT = "text/javascript;charset=UTF-8";
+    private static final String METRICS = "text/plain;version=0.0.4;charset=utf-8";
 
     /**
      * Content-Security-Policy for Swagger UI, which loads only its own files and this service's contract. Its style
@@ -53,7 +54,6 @@ public final class Pages {
      * @param swaggerUi version of Swagger UI, which names its folder in the class path
      */
     public record Build(String version, String swaggerUi) {
-        /** Reads the file that the build has written. */
         public static Build read() throws IOException {
             Properties noted = new Properties();
             try (InputStream in = Pages.class.getResourceAsStream("/META-INF/build-info.properties")) {
@@ -80,27 +80,14 @@ public final class Pages {
         byte[] openApi = openApi();
         byte[] docs = docs(descriptions.keySet());
         Map<String, Page> pages = new HashMap<>(descriptions);
-        pages.putAll(Map.of(
-                "/health",
-                head -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
-                "/strategies",
-                head -> json(strategies),
-                "/metrics",
-                head -> Reply.page(
-                        "text/plain;version=0.0.4;charset=utf-8",
-                        Reply.DATA,
-                        metrics.scrape().getBytes(StandardCharsets.UTF_8)),
-                "/openapi.json",
-                head -> json(openApi),
-                "/docs",
-                head -> Reply.page("text/html;charset=UTF-8", DOCS, docs),
-                // a file of its own, as the page's policy forbids inline scripts
-                "/docs/start.js",
-                file("docs-start.js", SCRIPT, Reply.DATA),
-                "/docs/swagger-ui.css",
-                file(swagger + "swagger-ui.css", "text/css;charset=UTF-8", Reply.DATA),
-                "/docs/swagger-ui-bundle.js",
-                file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA)));
+        pages.put("/health", head -> json(JSON_MAPPER.writeValueAsBytes(health.get())));
+        pages.put("/strategies", head -> json(strategies));
+        pages.put("/metrics", head -> data(METRICS, metrics.scrape().getBytes(StandardCharsets.UTF_8)));
+        pages.put("/openapi.json", head -> json(openApi));
+        pages.put("/docs", head -> Reply.page("text/html;charset=UTF-8", DOCS, docs));
+        pages.put("/docs/start.js", file("docs-start.js", SCRIPT)); // the policy of /docs forbids inline scripts
+        pages.put("/docs/swagger-ui.css", file(swagger + "swagger-ui.css", "text/css;charset=UTF-8"));
+        pages.put("/docs/swagger-ui-bundle.js", file(swagger + "swagger-ui-bundle.js", SCRIPT));
         return pages;
     }
 
@@ -114,7 +101,11 @@ public final class Pages {
     }
 
     private static Reply json(byte[] json) {
-        return Reply.page(Reply.JSON, Reply.DATA, json);
+        return data(Reply.JSON, json);
+    }
+
+    private static Reply data(String contentType, byte[] data) {
+        return Reply.page(contentType, Reply.DATA, data);
     }
 
     private static byte[] openApi() {
@@ -123,9 +114,9 @@ public final class Pages {
         return JSON_MAPPER.writeValueAsBytes(read);
     }
 
-    private static Page file(String resource, String contentType, String policy) {
+    private static Page file(String resource, String contentType) {
         byte[] file = read(resource);
-        return head -> Reply.page(contentType, policy, file);
+        return head -> data(contentType, file);
     }
 
     /** A file of the class path, by its whole name. */

@@ -17,7 +17,6 @@ public interface Protocol {
     /** The name in the catalogue and in metrics. In a path it is the part before the strategy's name. */
     String name();
 
-    /** The HTTP method of the requests. */
     default String method() {
         return "POST";
     }

@@ -25,7 +25,6 @@ public final class Session implements AutoCloseable {
         this.database = database;
     }
 
-    /** Reads one row. */
     @FunctionalInterface
     public interface Row<T> {
         T read(ResultSet row) throws SQLException;

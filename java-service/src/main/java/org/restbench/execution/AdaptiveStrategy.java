@@ -34,7 +34,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     /** Prefix of the names of the threads that wait for the shared pool. */
     static final String LOOP_OWNERS = "adapt-loops-";
 
-    /** Where a request runs. */
     public enum Decision {
         CALLER,
         SHARED_POOL,

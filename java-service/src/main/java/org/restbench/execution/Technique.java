@@ -11,7 +11,6 @@ import org.restbench.workload.Workload;
  * @param cuts how the strategy cuts loops
  */
 public record Technique(String name, String key, String description, Cuts cuts, ExecutionStrategy strategy) {
-    /** How a strategy cuts the loop of a request. */
     public enum Cuts {
         /** Not at all: the strategy works in the same way with or without loops. */
         NOTHING,

@@ -13,24 +13,15 @@ import java.util.function.LongSupplier;
  * <p>Where a client has closed its connection, or its sending half, the service's end stays in CLOSE_WAIT until it is
  * closed, too. A connection that the client has reset does not exist any more, so that the client counts as waiting; so
  * does every client where the kernel does not answer.
+ *
+ * @param states state of the connection between the service's address and the client's, as {@link TcpStates#of}
+ * @param clock in nanoseconds, as {@link System#nanoTime}
  */
-final class GoneClients {
+record GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt> states, LongSupplier clock) {
     static final GoneClients SEEN_BY_KERNEL = new GoneClients(TcpStates::of, System::nanoTime);
 
     /** How long a client counts as waiting without a lookup, so that a request that runs at once costs none. */
     private static final long WATCHED_AFTER_NANOS = 100_000_000;
-
-    private final BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt> states;
-    private final LongSupplier clock;
-
-    /**
-     * @param states state of the connection between the service's address and the client's, as {@link TcpStates#of}
-     * @param clock in nanoseconds, as {@link System#nanoTime}
-     */
-    GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt> states, LongSupplier clock) {
-        this.states = states;
-        this.clock = clock;
-    }
 
     /**
      * For a request that has just begun: reports whether the client still waits, at any later time.

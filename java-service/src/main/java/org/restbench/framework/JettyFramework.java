@@ -37,11 +37,6 @@ import org.springframework.context.annotation.Import;
         })
 @Import({ServletServer.class, ServletFramework.Registration.class})
 class JettyFramework {
-    /** Jetty's default, as is the idle time. */
-    private static final int MIN_THREADS = 8;
-
-    private static final int IDLE_THREAD_MS = 60_000;
-
     /** How long idle connections stay open when the service stops; Spring Boot would wait 10 s for them. */
     private static final long IDLE_AT_STOP_MS = 1000;
 
@@ -60,8 +55,7 @@ class JettyFramework {
      */
     private static QueuedThreadPool threads(Settings settings) {
         int own = 2 * Runtime.getRuntime().availableProcessors();
-        QueuedThreadPool pool =
-                new QueuedThreadPool(ServletServer.threads(settings) + own, MIN_THREADS, IDLE_THREAD_MS);
+        QueuedThreadPool pool = new QueuedThreadPool(ServletServer.threads(settings) + own);
         pool.setName("http-jetty");
         return pool;
     }

@@ -28,7 +28,6 @@ import org.springframework.context.annotation.Import;
         })
 @Import({TomcatFramework.Server.class, ServletFramework.Registration.class})
 class ServletFramework {
-    /** Registers the servlet for all paths. */
     @Configuration(proxyBeanMethods = false)
     static class Registration {
         @Bean
@@ -37,7 +36,6 @@ class ServletFramework {
         }
     }
 
-    /** Gives every request to the core. */
     private static final class CoreServlet extends HttpServlet {
         private final transient Core core;
 

@@ -59,7 +59,7 @@ final class VertxFramework extends ServerLifecycle {
                 .requestHandler(request -> new HttpExchange(request).handle(core))
                 .invalidRequestHandler(request -> new HttpExchange(request).refuse(core));
         try {
-            await(server.listen());
+            server.listen().toCompletionStage().toCompletableFuture().join();
         } catch (CompletionException failed) {
             vertx.close();
             throw failed;
@@ -84,10 +84,6 @@ final class VertxFramework extends ServerLifecycle {
                 .toCompletableFuture()
                 .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
-    }
-
-    private static void await(Future<?> done) {
-        done.toCompletionStage().toCompletableFuture().join();
     }
 
     /** One request of Vert.x. A client that closes its connection is noticed at once. */

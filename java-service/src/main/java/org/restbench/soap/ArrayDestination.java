@@ -25,7 +25,6 @@ final class ArrayDestination extends AbstractDestination {
         super(bus, new EndpointReferenceType(), endpoint);
     }
 
-    /** Makes destinations for a server. */
     static final class Factory implements DestinationFactory {
         /** The transport's id in the WSDL. */
         private static final String HTTP = "http://schemas.xmlsoap.org/soap/http";

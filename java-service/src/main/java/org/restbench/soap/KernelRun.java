@@ -49,7 +49,7 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
     }
 
     @Override
-    NpbRequest input(Query query, MemoryBudget.Hold memory) {
+    public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         boolean generate = message.isGenerate() == null || message.isGenerate();
         return json.request(id(), message.getClazz(), generate, query);
     }

@@ -41,7 +41,7 @@ final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
     }
 
     @Override
-    MatrixRequest input(Query query, MemoryBudget.Hold memory) {
+    public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         MatrixRows one = rows(message.getMatrixOne());
         MatrixRows two = rows(message.getMatrixTwo());
         return MatrixRows.request(id(), one, two, query, memory, mostElements);

@@ -2,8 +2,6 @@ package org.restbench.soap;
 
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
-import org.restbench.codec.Query;
-import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
@@ -25,8 +23,6 @@ abstract class Operation<I, O> implements Codec<I, O> {
         return new CodedWorkload<>(workload, this);
     }
 
-    abstract I input(Query query, MemoryBudget.Hold memory);
-
     /** The object that JAXB writes for an output. */
     abstract Object message(O output);
 
@@ -36,11 +32,6 @@ abstract class Operation<I, O> implements Codec<I, O> {
     /** The object that JAXB writes; null until a strategy has encoded the output. */
     Object answer() {
         return answer;
-    }
-
-    @Override
-    public I decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        return input(query, memory);
     }
 
     /** Returns no bytes: CXF writes the answer when the strategy is done. */

@@ -68,7 +68,6 @@ public final class SoapProtocol implements Protocol {
         return "soap/" + service.name();
     }
 
-    /** The page that serves the WSDL and its schema. */
     public Page description() {
         return new Description(service);
     }

@@ -29,29 +29,18 @@ public interface ParallelLoop {
      */
     void forEach(int units, int unitsPerTask, Body body);
 
-    /**
-     * Zeroed memory for {@code product(shape)} numbers, row-major, shared by all tasks. By default it is on the heap,
-     * for tasks that are threads.
-     */
-    default long[] array(int... shape) {
-        return new long[length(shape)];
+    /** Zeroed memory for numbers, shared by all tasks. By default it is on the heap, for tasks that are threads. */
+    default long[] array(int length) {
+        return new long[length];
     }
 
     /** As {@link #array}, in double precision. */
-    default double[] doubles(int... shape) {
-        return new double[length(shape)];
+    default double[] doubles(int length) {
+        return new double[length];
     }
 
     /** As {@link #array}, for 32-bit integers. */
-    default int[] ints(int... shape) {
-        return new int[length(shape)];
-    }
-
-    private static int length(int... shape) {
-        int length = 1;
-        for (int size : shape) {
-            length = Math.multiplyExact(length, size);
-        }
-        return length;
+    default int[] ints(int length) {
+        return new int[length];
     }
 }

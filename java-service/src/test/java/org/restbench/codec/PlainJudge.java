@@ -1,7 +1,6 @@
 package org.restbench.codec;
 
 import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
@@ -88,6 +87,6 @@ final class PlainJudge {
     }
 
     private static List<String> elements(JsonNode list) {
-        return new ArrayList<>(List.of(list.asString().split(",", -1)));
+        return List.of(list.asString().split(",", -1));
     }
 }

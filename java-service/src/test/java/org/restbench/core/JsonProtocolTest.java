@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.affinity.RefusingAffinity;
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
@@ -25,9 +28,10 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
-/** What is answered where the memory ends before, in or behind the work of a request. */
+/** What is answered where the work of a request fails, or the memory ends before, in or behind it. */
 class JsonProtocolTest {
     private static final byte[] BODY = "{\"requestId\":7}".getBytes(StandardCharsets.UTF_8);
+    private static final String SECRET = "nobody foresaw org.restbench.Secret";
 
     private enum Stage {
         DECODE,
@@ -95,7 +99,18 @@ class JsonProtocolTest {
         "false,ENCODE,503,008"
     })
     void work_that_others_see_is_never_told_as_not_done(boolean isBlocking, Stage stage, int status, String errorCode) {
-        assertAnswers(new Failing(isBlocking, stage, new OutOfMemoryError("of a test")), status, errorCode);
+        assertAnswers(new Failing(isBlocking, stage, new OutOfMemoryError(SECRET)), status, errorCode);
+    }
+
+    static List<Throwable> faults() {
+        return List.of(
+                new ArithmeticException(SECRET), new NoClassDefFoundError(SECRET), new StackOverflowError(SECRET));
+    }
+
+    @ParameterizedTest
+    @MethodSource("faults")
+    void a_fault_that_nobody_foresaw_is_099_and_nothing_of_it_is_told(Throwable fault) {
+        assertAnswers(new Failing(false, Stage.COMPUTE, fault), 500, "099");
     }
 
     @Test
@@ -116,7 +131,7 @@ class JsonProtocolTest {
     private static void assertAnswers(Failing failing, int status, String errorCode) {
         try (Strategies strategies = StrategiesOf.cores(2)) {
             for (Technique each : strategies.all()) {
-                assertAnswers(each.name(), each.strategy(), failing, status, errorCode);
+                answered(each.name(), each.strategy(), failing, status, errorCode);
             }
         }
     }
@@ -129,14 +144,23 @@ class JsonProtocolTest {
                 try (Strategies strategies = StrategiesOf.cores(1)) {
                     strategies.all().get(0).strategy().execute(job);
                 }
-                throw new OutOfMemoryError("of a test");
+                throw new OutOfMemoryError(SECRET);
             }
         };
-        Failing none = new Failing(true, null, null);
-        assertAnswers("serial", serial, none, 500, "099");
+        answered("serial", serial, new Failing(true, null, null), 500, "099");
     }
 
-    private static void assertAnswers(
+    @Test
+    void that_a_pin_was_refused_is_told() {
+        try (Strategies strategies = new Strategies(new RefusingAffinity(), List.of(0), 1, 1, 1, 1)) {
+            ExecutionStrategy pinned = StrategiesOf.named("pinned", strategies);
+            assertThat(answered("pinned", pinned, new Failing(false, null, null), 500, "099"))
+                    .contains("\"requestId\":7", "pinned: the pin to core 0 was refused");
+        }
+    }
+
+    /** @return the body of the answer, which is held against the others */
+    private static String answered(
             String label, ExecutionStrategy strategy, Failing failing, int status, String errorCode) {
         JsonProtocol<String, String> protocol = new JsonProtocol<>(new CodedWorkload<>(failing, failing));
         Head head = new Head("POST", "/", null, Reply.JSON, BODY.length, Head.ALWAYS_WANTED, header -> null);
@@ -148,7 +172,10 @@ class JsonProtocolTest {
                             reply[0] = protocol.run(call).toCompletableFuture().join());
             assertThat(thrown).as(label).isNull();
             assertThat(reply[0].status()).as(label).isEqualTo(status);
-            assertThat(new String(reply[0].body(), StandardCharsets.UTF_8)).contains("\"" + errorCode + "\"");
+            assertThat(reply[0].headers().get("Retry-After")).isEqualTo(status == 503 ? "1" : null);
+            String body = new String(reply[0].body(), StandardCharsets.UTF_8);
+            assertThat(body).contains("\"" + errorCode + "\"").doesNotContain("Secret");
+            return body;
         }
     }
 }

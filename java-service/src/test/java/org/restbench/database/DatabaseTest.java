@@ -2,6 +2,7 @@ package org.restbench.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,13 +41,9 @@ class DatabaseTest {
     void a_request_without_a_connection_is_told_why_there_is_none() throws IOException {
         try (Database database = away()) {
             database.open();
-            try (Session session = database.session()) {
-                assertThatThrownBy(() -> session.read("count", Map.of(), row -> row))
-                        .isInstanceOfSatisfying(DatabaseFailure.class, failure -> {
-                            assertThat(failure.state()).isEqualTo("08001");
-                            assertThat(failure.isUnknown()).isFalse();
-                        });
-            }
+            DatabaseFailure failure = failure(database);
+            assertThat(failure.state()).isEqualTo("08001");
+            assertThat(failure.isUnknown()).isFalse();
         }
     }
 
@@ -58,16 +55,19 @@ class DatabaseTest {
                 Database database = at(silent.getLocalPort())) {
             database.open();
             for (int i = 0; i < 2; i++) {
-                try (Session session = database.session()) {
-                    assertThatThrownBy(() -> session.read("count", Map.of(), row -> row))
-                            .isInstanceOfSatisfying(DatabaseFailure.class, database::report);
-                }
+                database.report(failure(database));
                 database.succeeded();
             }
         }
         assertThat(log.getAll())
                 .containsOnlyOnce("a request got no connection to the database within 1000 ms")
                 .doesNotContain("SQLSTATE", "answers again");
+    }
+
+    private static DatabaseFailure failure(Database database) {
+        try (Session session = database.session()) {
+            return catchThrowableOfType(DatabaseFailure.class, () -> session.read("count", Map.of(), row -> row));
+        }
     }
 
     @Test

@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.restbench.execution.Jobs.await;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.restbench.affinity.BackgroundThreads;
@@ -39,29 +44,17 @@ class AdaptiveStrategyTest {
     }
 
     private byte[] withBody(Observed observed, int bytes) {
-        return Jobs.answer(adaptive.execute(Jobs.of(observed, observed, new byte[bytes], WorkLimits.NONE, () -> true)));
-    }
-
-    /** As many long ones as given, on threads of low priority, that wait to be let go on. */
-    private List<Observed> longOnes(int count) {
-        List<Observed> all = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            all.add(new Observed(1, 1, 2, LONG));
-        }
-        return all;
+        return Jobs.answer(adaptive.execute(observed.job(new byte[bytes], WorkLimits.NONE, () -> true)));
     }
 
     /** From now on more requests than there are cores are expected back. */
     private void crowd() {
-        List<Thread> callers = new ArrayList<>();
-        List<Observed> many = new ArrayList<>();
-        for (int i = 0; i <= CORES; i++) {
-            Observed each = new Observed(1, 1, 2, 1);
-            many.add(each);
-            Thread caller = new Thread(() -> each.under(adaptive));
-            callers.add(caller);
-            caller.start();
-        }
+        List<Observed> many =
+                Stream.generate(() -> new Observed(1, 1, 2, 1)).limit(CORES + 1).toList();
+        List<Thread> callers = many.stream()
+                .map(each -> new Thread(() -> each.under(adaptive)))
+                .toList();
+        callers.forEach(Thread::start);
         await(() -> many.stream().noneMatch(it -> it.pieces.isEmpty()));
         many.forEach(Observed::release);
         await(() -> callers.stream().noneMatch(Thread::isAlive));
@@ -122,15 +115,25 @@ class AdaptiveStrategyTest {
         assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
     }
 
+    /** As the kernel tells it: field 19 of {@code stat} (proc(5)). */
+    private static int niceOfCurrentThread() {
+        try {
+            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
+            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19 - 3]);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
     @Test
     void long_work_among_many_is_decoded_by_its_caller_and_computed_by_a_thread_of_low_priority() {
         crowd();
-        int before = NiceValue.ofCurrentThread();
+        int before = niceOfCurrentThread();
         List<Integer> nice = Collections.synchronizedList(new ArrayList<>());
         Observed longer = new Observed(100, 1, 1, LONG) {
             @Override
             public byte[] encode(String output) {
-                nice.add(NiceValue.ofCurrentThread());
+                nice.add(niceOfCurrentThread());
                 return super.encode(output);
             }
         };
@@ -139,7 +142,7 @@ class AdaptiveStrategyTest {
         assertThat(longer.stages.get("compute").getName()).startsWith(AdaptiveStrategy.WORKERS);
         assertThat(longer.stages.get("serialize")).isSameAs(longer.stages.get("compute"));
         assertThat(nice).containsExactly(Math.max(5, before));
-        assertThat(NiceValue.ofCurrentThread()).isEqualTo(before);
+        assertThat(niceOfCurrentThread()).isEqualTo(before);
         assertThat(adaptive.decided(Decision.LOW_PRIORITY)).isEqualTo(1);
     }
 
@@ -154,7 +157,8 @@ class AdaptiveStrategyTest {
     @Test
     void a_caller_does_not_wait_for_long_work_and_no_more_of_it_runs_than_there_are_cores() {
         crowd();
-        List<Observed> all = longOnes(8);
+        List<Observed> all =
+                Stream.generate(() -> new Observed(1, 1, 2, LONG)).limit(8).toList();
         List<CompletionStage<byte[]>> answers =
                 all.stream().map(it -> it.start(adaptive)).toList();
         await(() -> all.stream().filter(it -> !it.pieces.isEmpty()).count() == CORES);
@@ -169,8 +173,8 @@ class AdaptiveStrategyTest {
         crowd();
         Observed gone = new Observed(1, 1, 1, LONG);
         int[] asked = {0};
-        CompletionStage<byte[]> answer = adaptive.execute(
-                Jobs.of(gone, gone, WorkLimits.NONE, () -> asked[0]++ == 0)); // still there when it is decoded
+        CompletionStage<byte[]> answer =
+                adaptive.execute(gone.job(WorkLimits.NONE, () -> asked[0]++ == 0)); // still there when it is decoded
         assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(AbandonedException.class);
         assertThat(gone.stages).containsOnlyKeys("parse");
     }

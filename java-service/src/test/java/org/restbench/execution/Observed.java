@@ -9,7 +9,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.restbench.codec.Codec;
+import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
@@ -42,8 +44,8 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     }
 
     /** One step that waits, as for a database, and needs no core. */
-    static Observed blocking(int together, long operations) {
-        return new Observed(1, 1, together, operations) {
+    static Observed blocking(int together) {
+        return new Observed(1, 1, together) {
             @Override
             public boolean hasLoops() {
                 return false;
@@ -56,12 +58,37 @@ class Observed implements Workload<String, String>, Codec<String, String> {
         };
     }
 
+    /** Four units in tasks of two, each of which does this alone. */
+    static Observed doing(ParallelLoop.Body body) {
+        return new Observed(4, 2, 1) {
+            @Override
+            public String compute(String input, ParallelLoop loop) {
+                loop.forEach(4, 2, body);
+                return "output";
+            }
+        };
+    }
+
     byte[] under(ExecutionStrategy strategy) {
         return Jobs.answer(start(strategy));
     }
 
     CompletionStage<byte[]> start(ExecutionStrategy strategy) {
-        return strategy.execute(Jobs.of(this, this));
+        return strategy.execute(job());
+    }
+
+    /** One with an empty body and plenty of memory. */
+    Job<String, String> job() {
+        return job(WorkLimits.NONE, () -> true);
+    }
+
+    Job<String, String> job(WorkLimits limits, BooleanSupplier isWanted) {
+        return job(new byte[0], limits, isWanted);
+    }
+
+    Job<String, String> job(byte[] body, WorkLimits limits, BooleanSupplier isWanted) {
+        MemoryBudget.Hold memory = new MemoryBudget(1 << 30).hold(0);
+        return new Job<>(new CodedWorkload<>(this, this), body, Query.NONE, memory, limits, isWanted);
     }
 
     @Override

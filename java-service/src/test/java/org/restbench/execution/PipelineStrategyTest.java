@@ -60,8 +60,7 @@ class PipelineStrategyTest {
         List<CompletionStage<byte[]>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             int number = i;
-            LoopOnly request = new LoopOnly((from, to) -> served.add(number)); // by one thread
-            answers.add(strategy.execute(Jobs.of(request, request)));
+            answers.add(Observed.doing((from, to) -> served.add(number)).start(strategy)); // by one thread
         }
         answers.forEach(Jobs::answer);
         assertThat(served)
@@ -71,7 +70,7 @@ class PipelineStrategyTest {
     @Test
     void requests_that_wait_in_compute_wait_together() {
         List<Observed> waiting =
-                IntStream.range(0, 20).mapToObj(i -> Observed.blocking(2, 1)).toList();
+                IntStream.range(0, 20).mapToObj(i -> Observed.blocking(2)).toList();
         List<CompletionStage<byte[]>> answers =
                 waiting.stream().map(it -> it.start(strategy)).toList();
         await(() -> waiting.stream().noneMatch(it -> it.pieces.isEmpty()));

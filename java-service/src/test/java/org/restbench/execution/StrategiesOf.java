@@ -1,7 +1,11 @@
 package org.restbench.execution;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
 
 /** All strategies as on a machine with so many cores, one of them pinned to a core that there is. */
 public final class StrategiesOf {
@@ -20,6 +24,16 @@ public final class StrategiesOf {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(name + ": not one of " + names(strategies)))
                 .strategy();
+    }
+
+    /** What a strategy answers a body with. */
+    public static byte[] answer(
+            ExecutionStrategy strategy, CodedWorkload<?, ?> workload, String body, MemoryBudget budget) {
+        try (MemoryBudget.Hold memory = budget.hold(0)) {
+            byte[] sent = body.getBytes(StandardCharsets.UTF_8);
+            Job<?, ?> job = new Job<>(workload, sent, Query.NONE, memory, WorkLimits.NONE, () -> true);
+            return Jobs.answer(strategy.execute(job));
+        }
     }
 
     public static List<String> names(Strategies strategies) {

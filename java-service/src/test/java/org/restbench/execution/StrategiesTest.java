@@ -48,25 +48,21 @@ class StrategiesTest {
 
     @Test
     void every_strategy_throws_on_what_a_body_threw_and_works_afterwards() {
+        List<Throwable> failures = List.of(
+                new ArithmeticException("x"),
+                new IllegalCallerException("y"),
+                new OutOfMemoryError("not really"),
+                new NoClassDefFoundError("z"),
+                new StackOverflowError());
         for (Technique technique : strategies.all()) {
-            for (RuntimeException thrown : List.of(new ArithmeticException("x"), new IllegalCallerException("y"))) {
-                assertThatThrownBy(() -> failing(technique.strategy(), thrown)).isSameAs(thrown);
+            for (Throwable thrown : failures) {
+                Observed failing = Observed.doing((from, to) -> {
+                    throw Tasks.unchecked(thrown);
+                });
+                assertThatThrownBy(() -> failing.under(technique.strategy())).isSameAs(thrown);
+                assertThat(new Observed(4, 2, 1).under(technique.strategy())).containsExactly(1);
             }
-            OutOfMemoryError error = new OutOfMemoryError("not really");
-            assertThatThrownBy(() -> failing(technique.strategy(), error)).isSameAs(error);
-            assertThat(new Observed(4, 2, 1).under(technique.strategy())).containsExactly(1);
         }
-    }
-
-    private static void failing(ExecutionStrategy strategy, Throwable thrown) {
-        new LoopOnly((from, to) -> sneak(thrown)).under(strategy);
-    }
-
-    private static void sneak(Throwable thrown) {
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        throw (RuntimeException) thrown;
     }
 
     @Test
@@ -128,9 +124,9 @@ class StrategiesTest {
         WorkLimits limits = new WorkLimits(0, 9, 9);
         for (String name : List.of("thread-pool", "thread-per-element")) {
             Observed nine = new Observed(9, 1, 1);
-            Jobs.answer(strategy(name).execute(Jobs.of(nine, nine, limits, () -> true)));
+            Jobs.answer(strategy(name).execute(nine.job(limits, () -> true)));
             Observed ten = new Observed(10, 1, 1);
-            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(Jobs.of(ten, ten, limits, () -> true))))
+            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(ten.job(limits, () -> true))))
                     .hasMessage("threads: 10, the limit is 9")
                     .isInstanceOfSatisfying(
                             InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("011"));
@@ -202,7 +198,7 @@ class StrategiesTest {
             Observed atOnce = new Observed(1, 1, computing);
             startTwice(computing, atOnce, pool);
             assertThat(made).containsAll(threads(atOnce));
-            Observed waiting = Observed.blocking(blocking, 1);
+            Observed waiting = Observed.blocking(blocking);
             startTwice(blocking, waiting, pool);
             assertThat(waiting.threadNames()).hasSize(blocking).contains("worker-pool-" + blocking);
         } finally {
@@ -240,7 +236,7 @@ class StrategiesTest {
     @Test
     void a_workload_without_loops_is_offered_where_nothing_is_cut() {
         List<String> names = strategies.all().stream()
-                .filter(each -> each.takes(Observed.blocking(1, 1)))
+                .filter(each -> each.takes(Observed.blocking(1)))
                 .map(Technique::name)
                 .toList();
         assertThat(names).startsWith("serial", "pinned", "pipeline", "worker-pool");

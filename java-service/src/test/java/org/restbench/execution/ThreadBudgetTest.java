@@ -125,7 +125,7 @@ class ThreadBudgetTest {
             AtomicBoolean isWanted = new AtomicBoolean(true);
             Observed observed = new Observed(1, 1, 1);
             CompletableFuture<byte[]> answer = new CompletableFuture<>();
-            Job<String, String> job = Jobs.of(observed, observed, WorkLimits.NONE, isWanted::get);
+            Job<String, String> job = observed.job(WorkLimits.NONE, isWanted::get);
             waiting(() -> loops.execute(job).whenComplete((bytes, failure) -> answer.completeExceptionally(failure)));
             isWanted.set(false);
             budget.giveBack(1);
@@ -145,7 +145,7 @@ class ThreadBudgetTest {
         for (Loops loops : sharing(budget)) {
             budget.take(1, waited);
             Observed observed = new Observed(1, 1, 1);
-            Job<String, String> job = Jobs.of(observed, observed);
+            Job<String, String> job = observed.job();
             long begunNanos = System.nanoTime();
             Thread request = waiting(() -> loops.execute(job));
             long heldNanos = System.nanoTime();

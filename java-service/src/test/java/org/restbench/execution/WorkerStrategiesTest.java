@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
 import org.restbench.codec.Query;
@@ -30,10 +32,18 @@ class WorkerStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
     private final Strategies strategies = StrategiesOf.cores(3);
+    private final List<PinnedStrategy> others = new ArrayList<>();
 
     @AfterEach
     void close() {
         strategies.close();
+        others.forEach(each -> each.close(Deadline.afterSeconds(5)));
+    }
+
+    private PinnedStrategy pinned(CoreAffinity affinity) {
+        PinnedStrategy pinned = new PinnedStrategy(affinity, List.of(CORE));
+        others.add(pinned);
+        return pinned;
     }
 
     private ExecutionStrategy strategy(String name) {
@@ -44,7 +54,7 @@ class WorkerStrategiesTest {
     void pinned_runs_every_stage_on_one_lasting_thread_that_may_run_on_one_core_only() {
         String before = allowedList();
         AtomicReference<String> mask = new AtomicReference<>();
-        new LoopOnly((from, to) -> mask.set(allowedList())).under(strategy("pinned"));
+        Observed.doing((from, to) -> mask.set(allowedList())).under(strategy("pinned"));
         assertThat(mask.get()).isEqualTo(Integer.toString(CORE));
         Observed first = new Observed(4, 2, 1);
         Observed second = new Observed(4, 2, 1);
@@ -69,16 +79,11 @@ class WorkerStrategiesTest {
 
     @Test
     void pinned_fails_rather_than_runs_unpinned() {
-        PinnedStrategy refused = new PinnedStrategy(new RefusingAffinity(), List.of(CORE));
-        try {
-            Observed observed = new Observed(4, 2, 1);
-            assertThatThrownBy(() -> observed.under(refused))
-                    .isInstanceOf(StrategyFault.class)
-                    .hasMessageContaining("refused");
-            assertThat(observed.stages).isEmpty();
-        } finally {
-            refused.close(Deadline.afterSeconds(5));
-        }
+        Observed observed = new Observed(4, 2, 1);
+        assertThatThrownBy(() -> observed.under(pinned(new RefusingAffinity())))
+                .isInstanceOf(StrategyFault.class)
+                .hasMessageContaining("refused");
+        assertThat(observed.stages).isEmpty();
     }
 
     @Test
@@ -87,19 +92,15 @@ class WorkerStrategiesTest {
         elsewhere.set(CORE + 1);
         AtomicReference<BitSet> pretended = new AtomicReference<>();
         UnaryOperator<BitSet> told = seen -> pretended.get() == null ? seen : pretended.get();
-        PinnedStrategy moved = new PinnedStrategy(new RefusingAffinity.Overheard(told), List.of(CORE));
-        try {
-            assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
-            pretended.set(elsewhere);
-            awaitAnswers(moved, false);
-            assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved))
-                    .isInstanceOf(StrategyFault.class)
-                    .hasMessageContaining("lost");
-            pretended.set(null);
-            awaitAnswers(moved, true);
-        } finally {
-            moved.close(Deadline.afterSeconds(5));
-        }
+        PinnedStrategy moved = pinned(new RefusingAffinity.Overheard(told));
+        assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
+        pretended.set(elsewhere);
+        awaitAnswers(moved, false);
+        assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved))
+                .isInstanceOf(StrategyFault.class)
+                .hasMessageContaining("lost");
+        pretended.set(null);
+        awaitAnswers(moved, true);
     }
 
     /** A look is a call of the kernel, some microseconds: on the one worker each request would pay for it. */
@@ -110,16 +111,12 @@ class WorkerStrategiesTest {
             looking.add(Thread.currentThread().getName());
             return seen;
         };
-        PinnedStrategy pinned = new PinnedStrategy(new RefusingAffinity.Overheard(noted), List.of(CORE));
-        try {
-            while (looking.isEmpty()) {
-                new Observed(4, 2, 1).under(pinned);
-                Thread.sleep(1);
-            }
-            assertThat(looking).containsExactly("pin-watch");
-        } finally {
-            pinned.close(Deadline.afterSeconds(5));
+        PinnedStrategy pinned = pinned(new RefusingAffinity.Overheard(noted));
+        while (looking.isEmpty()) {
+            new Observed(4, 2, 1).under(pinned);
+            Thread.sleep(1);
         }
+        assertThat(looking).containsExactly("pin-watch");
     }
 
     @Test
@@ -131,14 +128,10 @@ class WorkerStrategiesTest {
             }
             return seen;
         };
-        PinnedStrategy pinned = new PinnedStrategy(new RefusingAffinity.Overheard(failing), List.of(CORE));
-        try {
-            while (looks.get() < 2) {
-                new Observed(4, 2, 1).under(pinned);
-                Thread.sleep(1);
-            }
-        } finally {
-            pinned.close(Deadline.afterSeconds(5));
+        PinnedStrategy pinned = pinned(new RefusingAffinity.Overheard(failing));
+        while (looks.get() < 2) {
+            new Observed(4, 2, 1).under(pinned);
+            Thread.sleep(1);
         }
     }
 

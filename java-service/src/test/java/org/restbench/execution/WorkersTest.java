@@ -13,7 +13,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
@@ -156,26 +155,20 @@ class WorkersTest {
 
     @Test
     void a_request_whose_client_is_gone_before_its_turn_is_not_run() {
-        Strategies strategies = StrategiesOf.cores(2);
-        try {
+        try (Strategies strategies = StrategiesOf.cores(2)) {
             for (Technique technique : strategies.all()) {
                 Observed gone = new Observed(1, 1, 1);
-                CompletionStage<byte[]> answer =
-                        technique.strategy().execute(Jobs.of(gone, gone, WorkLimits.NONE, () -> false));
+                CompletionStage<byte[]> answer = technique.strategy().execute(gone.job(WorkLimits.NONE, () -> false));
                 assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(AbandonedException.class);
                 assertThat(gone.stages).as(technique.name()).isEmpty();
             }
-        } finally {
-            strategies.close();
         }
     }
 
     @Test
     void pinned_parks_no_caller() {
-        OpenHftAffinity affinity = new OpenHftAffinity();
-        PinnedStrategy pinned =
-                new PinnedStrategy(affinity, List.of(affinity.coresOfProcess().nextSetBit(0)));
-        try {
+        try (Strategies strategies = StrategiesOf.cores(2)) {
+            ExecutionStrategy pinned = StrategiesOf.named("pinned", strategies);
             Observed first = new Observed(1, 1, 2);
             Observed second = new Observed(1, 1, 1);
             CompletionStage<byte[]> one = first.start(pinned);
@@ -185,8 +178,6 @@ class WorkersTest {
             first.release();
             assertThat(Jobs.answer(two)).containsExactly(1);
             assertThat(Jobs.answer(one)).containsExactly(1);
-        } finally {
-            pinned.close(Deadline.afterSeconds(5));
         }
     }
 }

@@ -34,8 +34,8 @@ public final class TestLoops {
             }
 
             @Override
-            public double[] doubles(int... shape) {
-                double[] array = ParallelLoop.super.doubles(shape);
+            public double[] doubles(int length) {
+                double[] array = ParallelLoop.super.doubles(length);
                 arrays.add(array);
                 return array;
             }

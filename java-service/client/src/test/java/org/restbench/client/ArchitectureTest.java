@@ -15,7 +15,7 @@ class ArchitectureTest {
         "org.restbench.client.codec..", "org.restbench.client.http..", "org.restbench.client.strategy.."
     };
 
-    private final JavaClasses classes = new ClassFileImporter()
+    private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("org.restbench.client");
 
@@ -27,14 +27,14 @@ class ArchitectureTest {
                 .ignoreDependency(
                         com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage("..calls.."),
                         com.tngtech.archunit.base.DescribedPredicate.alwaysTrue())
-                .check(classes);
+                .check(CLASSES);
         noClasses()
                 .that()
                 .resideInAPackage("org.restbench.client")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(PARTS)
-                .check(classes);
+                .check(CLASSES);
     }
 
     @Test
@@ -55,6 +55,6 @@ class ArchitectureTest {
                         "javax.xml.namespace",
                         "javax.xml.stream..",
                         "tools.jackson.core..")
-                .check(classes);
+                .check(CLASSES);
     }
 }

@@ -3,6 +3,7 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
+import java.util.Iterator;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -49,10 +50,8 @@ class BackPressureTest {
                 return output;
             };
             try (CallingStrategy strategy = way.strategy();
-                    Calls<Integer> calls = strategy.start(
-                            Ways.counting(IntStream.range(0, CALLS).iterator(), pulled),
-                            new Job<>(codec, service, process),
-                            way.limits())) {
+                    Calls<Integer> calls =
+                            strategy.start(inputs(pulled), new Job<>(codec, service, process), way.limits())) {
                 settled(pulled);
                 assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(mostBefore(stopped, way));
                 // a call that has left a buffer counts a moment later
@@ -79,13 +78,16 @@ class BackPressureTest {
         FakeExchange busy = new FakeExchange(exchange -> exchange.refuse(0, "008"));
         try (CallingStrategy strategy = way.strategy(new FakeClock());
                 Calls<Integer> calls = strategy.start(
-                        Ways.counting(IntStream.range(0, CALLS).iterator(), pulled),
-                        Ways.job(busy),
-                        way.limits().withRetries(Retries.SAFE))) {
+                        inputs(pulled), Ways.job(busy), way.limits().withRetries(Retries.SAFE))) {
             until(() -> calls.totals().retries() > 0, "a call that waits");
             settled(pulled);
             assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(way.mostAhead());
         }
+    }
+
+    /** Counts what was pulled. */
+    private static Iterator<Integer> inputs(AtomicLong pulled) {
+        return IntStream.range(0, CALLS).peek(i -> pulled.incrementAndGet()).iterator();
     }
 
     /** With a stage stopped: what threads and places hold, and the buffers up to it are full. */

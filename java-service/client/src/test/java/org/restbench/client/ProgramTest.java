@@ -16,7 +16,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The batch program as those who drive it see it, against a service that knows one product. */
+/** The batch program as those who drive it see it, against a service that knows one product: one for all tests. */
 class ProgramTest {
     private static final String INPUT =
             "{\"requestId\":\"x\",\"matrixOne\":{\"columnCount\":3,\"rows\":[{\"value\":\"1,2,3\"}]},"
@@ -34,16 +35,20 @@ class ProgramTest {
             "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\"><e:Body>" + "%s</e:Body></e:Envelope>";
     private static final Pattern ID = Pattern.compile("requestId(?:\":\"|>)(call-[0-9]+)");
 
+    private static HttpServer server;
+    private static Process program;
+    private static BufferedReader answers;
+
+    @TempDir
+    private static Path errors;
+
     private final JsonMapper json = new JsonMapper();
-    private HttpServer server;
-    private Process program;
-    private BufferedReader answers;
 
     @TempDir
     private Path folder;
 
-    @BeforeEach
-    void begin() throws IOException {
+    @BeforeAll
+    static void begin() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext(
                 "/matrix/serial", http -> serve(http, "{\"requestId\":\"%s\",\"rows\":[[58,64]]}", "application/json"));
@@ -58,9 +63,6 @@ class ProgramTest {
         server.createContext(
                 "/soap/npb/serial", http -> serve(http, ENVELOPE.formatted(result), "text/xml;charset=UTF-8"));
         server.start();
-        Files.writeString(folder.resolve("inputs.json"), "[" + INPUT + "]");
-        Files.writeString(folder.resolve("right.json"), "[[[58,64]]]");
-        Files.writeString(folder.resolve("other.json"), "[[[58,65]]]");
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
         program = new ProcessBuilder(
                         java,
@@ -68,16 +70,23 @@ class ProgramTest {
                         "-cp",
                         System.getProperty("java.class.path"),
                         "org.restbench.client.calls.Main")
-                .redirectError(folder.resolve("err.txt").toFile())
+                .redirectError(errors.resolve("err.txt").toFile())
                 .start();
         answers = program.inputReader(StandardCharsets.UTF_8);
     }
 
-    @AfterEach
-    void end() throws InterruptedException {
+    @AfterAll
+    static void end() throws InterruptedException {
         server.stop(0);
         program.destroy();
         assertThat(program.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        Files.writeString(folder.resolve("inputs.json"), "[" + INPUT + "]");
+        Files.writeString(folder.resolve("right.json"), "[[[58,64]]]");
+        Files.writeString(folder.resolve("other.json"), "[[[58,65]]]");
     }
 
     private static void serve(HttpExchange http, String template, String type) throws IOException {
@@ -95,7 +104,7 @@ class ProgramTest {
         program.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
         program.getOutputStream().flush();
         String answer = answers.readLine();
-        assertThat(answer).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
+        assertThat(answer).as(Files.readString(errors.resolve("err.txt"))).isNotNull();
         return json.readTree(answer);
     }
 

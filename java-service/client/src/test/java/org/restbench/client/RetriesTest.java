@@ -73,9 +73,11 @@ class RetriesTest {
         return wait.isPresent();
     }
 
+    /** A batch that has ended. */
+    private record Ended(List<Outcome<Integer>> outcomes, Totals totals) {}
+
     /** Runs a batch to its end while its clock goes from one moment that is waited for to the next. */
-    private static List<Outcome<Integer>> run(
-            Way way, FakeClock clock, FakeExchange service, Retries retries, List<Totals> totals) throws Exception {
+    private static Ended run(Way way, FakeClock clock, FakeExchange service, Retries retries) throws Exception {
         try (CallingStrategy strategy = way.strategy(clock);
                 Calls<Integer> calls = strategy.start(
                         way.inputs(),
@@ -88,8 +90,7 @@ class RetriesTest {
                         return all.isDone();
                     },
                     "the end of the batch");
-            totals.add(calls.totals());
-            return all.get();
+            return new Ended(all.get(), calls.totals());
         }
     }
 
@@ -115,9 +116,8 @@ class RetriesTest {
                 exchange.release(0);
             }
         });
-        List<Totals> totals = new ArrayList<>();
-        List<Outcome<Integer>> all = run(way, clock, service, Retries.SAFE, totals);
-        for (Outcome<Integer> outcome : all) {
+        Ended ended = run(way, clock, service, Retries.SAFE);
+        for (Outcome<Integer> outcome : ended.outcomes()) {
             int attempts = List.of(3, 5, 1, 1, 1).get((int) outcome.index() % 5);
             assertThat(outcome.attempts()).as("%s", outcome).isEqualTo(attempts);
             assertThat(outcome instanceof Outcome.Done).isEqualTo(outcome.index() % 5 == 1 || outcome.index() % 5 == 4);
@@ -127,8 +127,8 @@ class RetriesTest {
                 assertThat(moments.get(i) - moments.get(i - 1)).isGreaterThanOrEqualTo(25_000_000L << (i - 1));
             }
         }
-        assertThat(totals.get(0).retries()).isEqualTo(10 * (2 + 4));
-        assertThat(totals.get(0).attempts()).isEqualTo(10 * (3 + 5 + 1 + 1 + 1));
+        assertThat(ended.totals().retries()).isEqualTo(10 * (2 + 4));
+        assertThat(ended.totals().attempts()).isEqualTo(10 * (3 + 5 + 1 + 1 + 1));
     }
 
     @ParameterizedTest
@@ -146,7 +146,7 @@ class RetriesTest {
                 exchange.release(0);
             }
         });
-        assertThat(run(few, clock, service, Retries.SAFE, new ArrayList<>()))
+        assertThat(run(few, clock, service, Retries.SAFE).outcomes())
                 .hasSize(3)
                 .allMatch(Outcome.Done.class::isInstance);
         assertThat(sent.values()).hasSize(3).allSatisfy(moments -> {
@@ -202,7 +202,8 @@ class RetriesTest {
     void whatMayDoWorkTwiceHasABudgetAndNeedsLeave(Way way) throws Exception {
         for (Retries retries : List.of(Retries.SAFE, Retries.IDEMPOTENT)) {
             FakeExchange service = new FakeExchange(exchange -> exchange.fail(0, new IOException("of a test")));
-            List<Outcome<Integer>> all = run(way, new FakeClock(), service, retries, new ArrayList<>());
+            List<Outcome<Integer>> all =
+                    run(way, new FakeClock(), service, retries).outcomes();
             assertThat(all).hasSize(50).allMatch(outcome -> outcome instanceof Outcome.Failed);
             int repeats = service.sent().size() - 50;
             if (retries.idempotent()) {
@@ -233,7 +234,7 @@ class RetriesTest {
                 clock.after(10_000_000, () -> exchange.releaseFirst());
             }
         });
-        List<Outcome<Integer>> all = run(way, clock, service, Retries.SAFE, new ArrayList<>());
+        List<Outcome<Integer>> all = run(way, clock, service, Retries.SAFE).outcomes();
         assertThat(all).hasSize(100).allMatch(outcome -> outcome instanceof Outcome.Done);
         assertThat(IntStream.range(0, 100).mapToObj(String::valueOf)).allMatch(service.sent()::contains);
         if (way.name().equals("adaptive")) {
@@ -260,7 +261,7 @@ class RetriesTest {
                 clock.after(300_000_000, exchange::releaseFirst);
             }
         });
-        assertThat(run(way, clock, service, Retries.SAFE, new ArrayList<>()))
+        assertThat(run(way, clock, service, Retries.SAFE).outcomes())
                 .hasSize(100)
                 .allMatch(Outcome.Done.class::isInstance);
         assertThat(sent.get()).isPositive();

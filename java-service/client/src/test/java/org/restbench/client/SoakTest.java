@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -32,82 +31,43 @@ class SoakTest {
     }
 
     /** Answers each message with itself. */
-    static class Mirror implements Exchange {
-        Answer answer(byte[] request) throws IOException {
-            return new Answer(200, Map.of(), request);
-        }
-
-        /** When an answer comes. */
-        void soon(Runnable answer) {
-            answer.run();
-        }
-
+    static final class Mirror implements Exchange {
         @Override
         public CompletableFuture<Answer> start(byte[] request, Limits limits) {
-            CompletableFuture<Answer> answer = new CompletableFuture<>();
-            soon(() -> {
-                try {
-                    answer.complete(answer(request));
-                } catch (IOException failure) {
-                    answer.completeExceptionally(failure);
-                }
-            });
-            return answer;
+            return CompletableFuture.completedFuture(new Answer(200, Map.of(), request));
         }
 
         @Override
         public void close() {}
     }
 
-    /** Answers from two threads, in any order; a fault is a cut connection, an error, or nothing that one can read. */
-    private static final class Service extends Mirror {
-        private final BlockingQueue<Runnable> due = new ArrayBlockingQueue<>(100_000);
-        private final List<Thread> threads = List.of(new Thread(this::work), new Thread(this::work));
+    /** Answers at once or from two threads; a fault is a cut connection, an error, or nothing that one can read. */
+    private static final class Service implements Exchange {
+        private final ExecutorService threads = Executors.newFixedThreadPool(2);
         private final Random random = new Random(1);
 
-        Service() {
-            threads.forEach(Thread::start);
-        }
-
-        private void work() {
-            try {
-                while (true) {
-                    due.take().run();
-                }
-            } catch (InterruptedException end) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
         @Override
-        Answer answer(byte[] request) throws IOException {
+        public CompletableFuture<Answer> start(byte[] request, Limits limits) {
+            CompletableFuture<Answer> answer = answer(request);
+            boolean isLater = random.nextBoolean();
+            return isLater ? CompletableFuture.runAsync(() -> {}, threads).thenCompose(none -> answer) : answer;
+        }
+
+        private static CompletableFuture<Answer> answer(byte[] request) {
             int number = Integer.parseInt(new String(request));
             if (!isFaulty(number)) {
-                return super.answer(request);
+                return CompletableFuture.completedFuture(new Answer(200, Map.of(), request));
             }
             return switch (number / 10 % 3) {
-                case 0 -> throw new IOException("of a test");
-                case 1 -> FakeExchange.answer(422, "005");
-                default -> FakeExchange.answer(200, "?");
+                case 0 -> CompletableFuture.failedFuture(new IOException("of a test"));
+                case 1 -> CompletableFuture.completedFuture(FakeExchange.answer(422, "005"));
+                default -> CompletableFuture.completedFuture(FakeExchange.answer(200, "?"));
             };
         }
 
         @Override
-        void soon(Runnable answer) {
-            boolean isLater;
-            synchronized (random) {
-                isLater = random.nextBoolean();
-            }
-            if (isLater) {
-                due.add(answer);
-            } else {
-                answer.run();
-            }
-        }
-
-        @Override
         public void close() {
-            threads.forEach(Thread::interrupt);
+            threads.shutdownNow();
         }
     }
 

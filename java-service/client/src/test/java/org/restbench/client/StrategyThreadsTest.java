@@ -61,7 +61,7 @@ class StrategyThreadsTest {
 
     private static Map<String, Integer> seen() {
         Map<String, Integer> seen = new TreeMap<>();
-        Ways.namesInProc().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
+        Ways.threads().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
         return seen;
     }
 
@@ -92,36 +92,34 @@ class StrategyThreadsTest {
         assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(said);
     }
 
-    @Test
-    void theAsyncPipelineGivesFurtherThreadsWhereTheTimeGoes() throws InterruptedException {
-        Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
-        try (CallingStrategy strategy = Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER);
+    /** What a batch of nine calls has used. */
+    private static Calls.Totals ofNineCalls(CallingStrategy own) throws InterruptedException {
+        try (CallingStrategy strategy = own;
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
-            assertThat(calls.totals().peakThreads()).isEqualTo(Map.of("call-S", 2, "call-D", 4, "call-P", 1));
+            return calls.totals();
         }
     }
 
     @Test
+    void theAsyncPipelineGivesFurtherThreadsWhereTheTimeGoes() throws InterruptedException {
+        Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
+        var totals = ofNineCalls(Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER));
+        assertThat(totals.peakThreads()).isEqualTo(Map.of("call-S", 2, "call-D", 4, "call-P", 1));
+    }
+
+    @Test
     void callingInTurnMakesNone() throws InterruptedException {
-        try (CallingStrategy strategy = Strategies.of("sequential", 1, Loop.IN_ORDER);
-                Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
-            calls.all();
-            assertThat(calls.totals().threadsMade()).isZero();
-        }
+        var totals = ofNineCalls(Strategies.of("sequential", 1, Loop.IN_ORDER));
+        assertThat(totals.threadsMade()).isZero();
     }
 
     @Test
     void threadsAreAsManyAsCoresUnlessTheirNumberIsGiven() throws InterruptedException {
         int cores = Runtime.getRuntime().availableProcessors();
-        try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);
-                Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
-            calls.all();
-            assertThat(calls.totals().threadsMade()).isEqualTo(cores);
-        }
+        var totals = ofNineCalls(Strategies.of("async", Loop.IN_ORDER));
+        assertThat(totals.threadsMade()).isEqualTo(cores);
     }
 
     @ParameterizedTest
@@ -138,7 +136,8 @@ class StrategyThreadsTest {
         AtomicInteger inside = new AtomicInteger();
         Calls<Integer> calls = way.start(way.strategy(), FakeExchange.echo(), (index, input, output) -> {
             inside.incrementAndGet();
-            return stubborn(gate, output);
+            gate.join(); // which no interrupt ends
+            return output;
         });
         Thread taker = new Thread(() -> Ways.all(calls), "taker");
         taker.start();
@@ -161,7 +160,8 @@ class StrategyThreadsTest {
         Job<Integer, Integer, Integer> stubborn =
                 new Job<>(new Ways.Numbers(), FakeExchange.echo(), (index, input, output) -> {
                     inside.incrementAndGet();
-                    return stubborn(gate, output);
+                    gate.join();
+                    return output;
                 });
         List<Calls<Integer>> waiting = new ArrayList<>();
         for (int i = 1; i <= 2; i++) {
@@ -181,12 +181,5 @@ class StrategyThreadsTest {
             gate.complete(null);
             strategy.close();
         }
-    }
-
-    private static int stubborn(CompletableFuture<Void> gate, int output) {
-        while (!gate.isDone()) {
-            Thread.onSpinWait();
-        }
-        return output;
     }
 }

@@ -11,7 +11,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.restbench.client.strategy.Strategies;
@@ -159,33 +158,8 @@ final class Ways {
         }
     }
 
-    /** Counts what was pulled. */
-    static Iterator<Integer> counting(Iterator<Integer> inputs, AtomicLong pulled) {
-        return new Iterator<>() {
-            @Override
-            public boolean hasNext() {
-                return inputs.hasNext();
-            }
-
-            @Override
-            public Integer next() {
-                pulled.incrementAndGet();
-                return inputs.next();
-            }
-        };
-    }
-
-    /** Names of the threads that strategies make, of those that live. */
+    /** Names of the threads that strategies make, of those that live, as the kernel sees them. */
     static List<String> threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .map(Thread::getName)
-                .filter(name -> name.startsWith("call-"))
-                .sorted()
-                .toList();
-    }
-
-    /** The same as the kernel sees them. */
-    static List<String> namesInProc() {
         File[] tasks = new File("/proc/self/task").listFiles();
         return Stream.of(tasks == null ? new File[0] : tasks)
                 .map(task -> name(task.toPath().resolve("comm")))

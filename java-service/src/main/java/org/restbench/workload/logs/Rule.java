@@ -14,7 +14,6 @@ record Rule(Pattern pattern, Field field, int minLevel, int over, int weight) {
     /** The value of {@code over} where no number is compared. */
     static final int ANY = -1;
 
-    /** The part of a line that a rule searches. */
     enum Field {
         LINE,
         SERVICE,

@@ -42,7 +42,6 @@ public enum RuleSet {
         return ALERT_PER_16_RULES * size / 16;
     }
 
-    /** The rules in their order. */
     List<Rule> rules() {
         return LazyRules.RULES.subList(0, size);
     }

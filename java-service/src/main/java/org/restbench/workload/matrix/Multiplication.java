@@ -34,7 +34,7 @@ record Multiplication(MatrixRequest request, Matrix one, Matrix two) {
 
     /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */
     Matrix run(ParallelLoop loop) {
-        long[] product = loop.array(one.rows(), two.columns());
+        long[] product = loop.array(one.rows() * two.columns());
         int bits = request.bitsOfSums();
         Products products = new Products(one, two, product);
         ParallelLoop.Body body = request.kernel() == Kernel.LOOPS

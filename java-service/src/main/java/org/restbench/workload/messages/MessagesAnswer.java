@@ -16,10 +16,6 @@ public record MessagesAnswer(Object members, boolean replayed, long connectionNa
         this(members, false, 0, 0);
     }
 
-    MessagesAnswer asReplay() {
-        return new MessagesAnswer(members, true, connectionNanos, databaseNanos);
-    }
-
     MessagesAnswer took(long connection, long database) {
         return new MessagesAnswer(members, replayed, connection, database);
     }

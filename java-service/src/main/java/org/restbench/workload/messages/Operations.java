@@ -84,7 +84,7 @@ final class Operations {
 
     MessagesAnswer show(MessagesRequest.CountMessages request) {
         String name = request.queue();
-        return onQueue(name, null, empty -> ((QueueCount) empty).messages() == 0, queue -> {
+        QueueCount count = onQueue(name, null, empty -> empty.messages() == 0, queue -> {
             long messages = queue.technique() == QueueTechnique.MEMORY
                     ? memory.count(queue.id())
                     : session.read(
@@ -94,6 +94,7 @@ final class Operations {
                             .get(0);
             return new QueueCount(name, queue.technique().label(), messages);
         });
+        return new MessagesAnswer(count);
     }
 
     MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
@@ -120,12 +121,11 @@ final class Operations {
         return receipts.once(
                 request,
                 () -> onQueue(request.queue(), id, sent -> false, queue -> {
-                            requireKeys(queue.technique(), request);
-                            requireReceivers(queue, request.receiver(), id);
-                            requireRoom(queue.technique(), id);
-                            return new SendId(id.text(), ways.send(queue, request));
-                        })
-                        .members(),
+                    requireKeys(queue.technique(), request);
+                    requireReceivers(queue, request.receiver(), id);
+                    requireRoom(queue.technique(), id);
+                    return new SendId(id.text(), ways.send(queue, request));
+                }),
                 row -> new SendId(id.text(), row.getLong("id")));
     }
 
@@ -160,17 +160,17 @@ final class Operations {
     }
 
     MessagesAnswer peek(MessagesRequest.Peek request) {
-        return onQueue(
-                request.queue(), null, empty -> ((MessageList) empty).messages().isEmpty(), queue -> {
-                    requireReceivers(queue, request.receiver(), null);
-                    if (queue.technique() == QueueTechnique.MEMORY) {
-                        return new MessageList(memory.peek(queue.id(), request.receiver(), request.limit()));
-                    }
-                    return new MessageList(session.read(
-                            queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
-                            Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
-                            Message.to(request.receiver())));
-                });
+        List<Message> messages = onQueue(request.queue(), null, List::isEmpty, queue -> {
+            requireReceivers(queue, request.receiver(), null);
+            if (queue.technique() == QueueTechnique.MEMORY) {
+                return memory.peek(queue.id(), request.receiver(), request.limit());
+            }
+            return session.read(
+                    queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
+                    Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
+                    Message.to(request.receiver()));
+        });
+        return new MessagesAnswer(new MessageList(messages));
     }
 
     MessagesAnswer pop(MessagesRequest.Pop request) {
@@ -178,11 +178,10 @@ final class Operations {
         return receipts.once(
                 request,
                 () -> onQueue(request.queue(), id, EmptyPop.class::isInstance, queue -> {
-                            requireKeys(queue.technique(), request);
-                            requireReceivers(queue, request.receiver(), id);
-                            return popped(id, ways.pop(queue, request));
-                        })
-                        .members(),
+                    requireKeys(queue.technique(), request);
+                    requireReceivers(queue, request.receiver(), id);
+                    return popped(id, ways.pop(queue, request));
+                }),
                 row -> popped(id, Message.to(request.receiver()).read(row)));
     }
 
@@ -195,11 +194,9 @@ final class Operations {
     }
 
     MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
-        return onQueue(
-                request.queue(),
-                null,
-                members -> !((MessageDeletion) members).deleted(),
-                queue -> new MessageDeletion(request.message(), ways.delete(queue, request.message())));
+        boolean deleted =
+                onQueue(request.queue(), null, found -> !found, queue -> ways.delete(queue, request.message()));
+        return new MessagesAnswer(new MessageDeletion(request.message(), deleted));
     }
 
     private static void requireKeys(QueueTechnique technique, MessagesRequest.Repeatable request) {
@@ -225,17 +222,17 @@ final class Operations {
      * Does work on a queue as cached. Where that queue is gone, has no messages, or has a technique that cannot do the
      * work, the database is asked for the queue. If it is another one, the work is done on that one.
      *
-     * @param nothing whether a queue that is gone would have given these members as well
+     * @param nothing whether a queue that is gone would have had this result as well
      */
-    private MessagesAnswer onQueue(String name, RequestId id, Predicate<Object> nothing, Function<Queue, Object> work) {
+    private <T> T onQueue(String name, RequestId id, Predicate<T> nothing, Function<Queue, T> work) {
         Queue queue = known(name, "queue", id);
         while (true) {
-            Object members = null;
+            T result = null;
             RuntimeException refused = null;
             try {
-                members = work.apply(queue);
-                if (!nothing.test(members) || queue.technique() == QueueTechnique.MEMORY) {
-                    return new MessagesAnswer(members);
+                result = work.apply(queue);
+                if (!nothing.test(result) || queue.technique() == QueueTechnique.MEMORY) {
+                    return result;
                 }
             } catch (DatabaseFailure | InvalidRequest thrown) {
                 requireOutdated(thrown);
@@ -247,7 +244,7 @@ final class Operations {
                 if (refused != null) {
                     throw refused;
                 }
-                return new MessagesAnswer(members);
+                return result;
             }
             queue = now;
         }

@@ -98,7 +98,7 @@ record Receipts(Session session) {
         if (!Arrays.equals(found.get(0).fingerprint, fingerprint(request.identity()))) {
             throw new InvalidRequest("013", "key: was used before for another request", request.id());
         }
-        return new MessagesAnswer(found.get(0).answer).asReplay();
+        return new MessagesAnswer(found.get(0).answer, true, 0, 0);
     }
 
     /** Stores a receipt; called within the transaction of its request. */

@@ -148,19 +148,6 @@ class MatrixWorkloadTest {
         }
     }
 
-    @Test
-    void accepts_sums_that_leave_64_and_128_bits_on_the_way() {
-        long min = Long.MIN_VALUE;
-        Matrix one = new Matrix(1, 6, new long[] {min, min, min, min, min, min});
-        Matrix two = new Matrix(6, 1, new long[] {min, min, min, -Long.MAX_VALUE, -Long.MAX_VALUE, -Long.MAX_VALUE});
-        Matrix cancelled = new Matrix(6, 1, new long[] {min, Long.MAX_VALUE, min, Long.MAX_VALUE, 1, 0});
-        MatrixRequest fits = new MatrixRequest(ID, Kernel.LOOPS, one, cancelled);
-        assertThat(exact(one, cancelled, 0, 0).bitLength()).isLessThan(64 + 3);
-        checkProduct(fits, IN_ORDER);
-        assertThat(checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), IN_ORDER))
-                .isFalse();
-    }
-
     /** In both services: inner size · largest |one| · largest |two| up to 2^63-1. */
     @Test
     void native_has_the_limit_of_loops_and_a_check_of_each_element_only_where_sums_may_not_fit_64_bits() {
@@ -181,16 +168,5 @@ class MatrixWorkloadTest {
     private static void assertBound(Bound bound, int loops, MatrixRequest request) {
         assertThat(new MatrixWorkload().bound(request)).isEqualTo(bound);
         assertThat(new MatrixWorkload().loops(request)).hasSize(loops);
-    }
-
-    @Test
-    void refuses_a_product_that_would_be_too_large_before_it_is_computed() {
-        Matrix column = new Matrix(2, 1, new long[2]);
-        Matrix row = new Matrix(1, 2, new long[2]);
-        MatrixRequest request = new MatrixRequest(ID, Kernel.LOOPS, column, row);
-        request.requireMultipliable(4);
-        assertThatThrownBy(() -> request.requireMultipliable(3))
-                .isInstanceOfSatisfying(
-                        InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("007"));
     }
 }

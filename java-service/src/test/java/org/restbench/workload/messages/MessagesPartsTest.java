@@ -94,12 +94,4 @@ class MessagesPartsTest {
         cache.forget("a");
         assertThat(cache.get("a")).isNull();
     }
-
-    @Test
-    void every_technique_has_the_contracts_name() {
-        assertThat(QueueTechnique.names())
-                .isEqualTo("skip-locked, statements, function, blocking, advisory, repeatable-read, pgmq, memory");
-        assertThat(QueueTechnique.named("repeatable-read")).hasValue(QueueTechnique.REPEATABLE_READ);
-        assertThat(QueueTechnique.named("SKIP_LOCKED")).isEmpty();
-    }
 }

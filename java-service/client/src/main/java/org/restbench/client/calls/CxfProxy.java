@@ -4,10 +4,8 @@ import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.WebServiceException;
 import java.io.IOException;
 import java.net.ProtocolException;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -24,11 +22,13 @@ import org.restbench.client.ServiceRefused;
 
 /**
  * A client proxy of Apache CXF. The proxy runs S, C and D in one call, which counts as C. Codec and exchange therefore
- * pass on an empty message: the key under which this object keeps the input and the result. The {@link Limits} of a
- * call have no effect: time is bounded as the constructor says, and the size of an answer is not bounded.
+ * pass on an empty message, and this object keeps the input and the result: S, C and D of a call must run on one
+ * thread. The {@link Limits} of a call have no effect: time is bounded as the constructor says, and the size of an
+ * answer is not bounded.
  */
 final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private static final int OK = 200;
+    private static final byte[] EMPTY = {};
     /** Switched off: it logs a stack trace for each failed call, and the outcomes report the failures. */
     private static final Logger OF_CXF = Logger.getLogger("org.apache.cxf");
 
@@ -36,16 +36,15 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         OF_CXF.setLevel(Level.OFF);
     }
 
-    /**
-     * Input and result by message, for as long as the call holds the message: a proxy takes objects, an exchange bytes.
-     */
-    private final Map<byte[], LastResult> kept = Collections.synchronizedMap(new WeakHashMap<>());
-
     private final BindingProvider port;
     private final Operation<I, O> operation;
+    /** Of the call that a thread makes: a proxy takes objects, an exchange bytes. */
+    private final ThreadLocal<I> input = new ThreadLocal<>();
 
-    /** @param result an output, or a {@link ServiceRefused} */
-    private record LastResult(Object input, Object result) {}
+    private final ThreadLocal<Result<O>> result = new ThreadLocal<>();
+
+    /** @param refusal null where there is an output */
+    private record Result<O>(O output, ServiceRefused refusal) {}
 
     /** One call of the port. */
     interface Operation<I, O> {
@@ -72,23 +71,20 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     }
 
     @Override
-    public byte[] encode(I input, Loop loop) {
-        byte[] message = {};
-        kept.put(message, new LastResult(input, null));
-        return message;
+    public byte[] encode(I given, Loop loop) {
+        input.set(given);
+        return EMPTY;
     }
 
     /** Makes the call on this thread: the future is complete when this method returns. */
     @Override
-    @SuppressWarnings("unchecked") // what encode kept
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
-        I input = (I) kept.get(request).input();
         try {
-            kept.put(request, new LastResult(input, operation.call(input)));
-            return CompletableFuture.completedFuture(new Answer(OK, headers(), request));
+            result.set(new Result<>(operation.call(input.get()), null));
+            return CompletableFuture.completedFuture(new Answer(OK, headers(), EMPTY));
         } catch (ServiceRefused refused) {
-            kept.put(request, new LastResult(input, refused));
-            return CompletableFuture.completedFuture(new Answer(refused.status(), headers(), request));
+            result.set(new Result<>(null, refused));
+            return CompletableFuture.completedFuture(new Answer(refused.status(), headers(), EMPTY));
         } catch (WebServiceException failed) {
             boolean isCut = failed.getCause() instanceof IOException;
             Throwable noHttp = new ProtocolException(failed.getMessage()).initCause(failed);
@@ -103,13 +99,12 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // what start kept
     public O decode(Answer answer, Loop loop) throws ServiceRefused {
-        Object result = kept.get(answer.body()).result();
-        if (result instanceof ServiceRefused refused) {
-            throw refused;
+        Result<O> own = result.get();
+        if (own.refusal() != null) {
+            throw own.refusal();
         }
-        return (O) result;
+        return own.output();
     }
 
     @Override

@@ -12,8 +12,8 @@ import org.restbench.client.codec.NpbResult;
 final class Line {
     private Line() {}
 
-    /** @param checked the result of P, null where the call did not complete P */
-    static Map<String, Object> of(Outcome<?> outcome, int index, Runner.CheckResult checked) {
+    static Map<String, Object> of(Outcome<Runner.CheckResult> outcome, int index) {
+        var checked = outcome instanceof Outcome.Done<Runner.CheckResult> own ? own.result() : null;
         var failed = outcome instanceof Outcome.Failed<?> own ? own : null;
         var refused = failed != null && failed.cause() instanceof ServiceRefused own ? own : null;
         StageTimes times = outcome.times();

@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import java.util.stream.StreamSupport;
 import org.restbench.client.Answer;
 import org.restbench.client.CallingStrategy;
 import org.restbench.client.Calls;
@@ -30,6 +29,7 @@ import org.restbench.client.Loop;
 import org.restbench.client.Outcome;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
+import org.restbench.client.codec.Matrix;
 import org.restbench.client.codec.NpbResult;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
@@ -72,10 +72,10 @@ final class Runner implements AutoCloseable {
         return run(options, Workload.of(options.workload()));
     }
 
-    private <I, O, E> Map<String, Object> run(Options options, Workload<I, O, E> workload)
+    private <I, O> Map<String, Object> run(Options options, Workload<I, O> workload)
             throws IOException, InterruptedException {
         List<I> inputs = file(options.inputs(), workload.input());
-        List<E> expected = options.expected() == null ? List.of() : file(options.expected(), workload.expected());
+        List<Matrix> expected = options.expected() == null ? List.of() : file(options.expected(), Workload.EXPECTED);
         if (inputs.isEmpty()) {
             throw new IllegalArgumentException("inputs: must be a list of at least 1, is empty");
         }
@@ -89,7 +89,7 @@ final class Runner implements AutoCloseable {
         Job<I, OutputWithHead<O>, CheckResult> job =
                 new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
-                    E right = expected.isEmpty() ? null : expected.get(index % expected.size());
+                    Matrix right = expected.isEmpty() ? null : expected.get(index % expected.size());
                     boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
                             && workload.isRight().test(kept.output(), right);
                     NpbResult shown = workload.shown().apply(kept.output());
@@ -97,22 +97,18 @@ final class Runner implements AutoCloseable {
                 });
         var limits = options.limits();
         try (CallingStrategy strategy =
-                Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop)) {
+                        Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop);
+                BufferedWriter log = log(options.log())) {
             Usage before = Usage.now();
             try (Calls<CheckResult> calls = strategy.start(each, job, limits)) {
                 underWay = calls;
                 Tally tally = new Tally();
-                try (BufferedWriter log = log(options.log())) {
-                    for (Outcome<CheckResult> next = calls.take(); next != null; next = calls.take()) {
-                        tally.add(next);
-                        if (log != null) {
-                            log.write(json.writeValueAsString(Line.of(
-                                    next,
-                                    options.index(next.index()),
-                                    next instanceof Outcome.Done<CheckResult> done ? done.result() : null)));
-                            log.write('\n');
-                            log.flush();
-                        }
+                for (Outcome<CheckResult> next = calls.take(); next != null; next = calls.take()) {
+                    tally.add(next);
+                    if (log != null) {
+                        log.write(json.writeValueAsString(Line.of(next, options.index(next.index()))));
+                        log.write('\n');
+                        log.flush();
                     }
                 }
                 Totals totals = calls.totals();
@@ -155,7 +151,7 @@ final class Runner implements AutoCloseable {
     }
 
     @SuppressWarnings("unchecked") // an exchange's key names its workload
-    private <I, O> Codec<I, O> codec(Options options, Workload<I, O, ?> workload) {
+    private <I, O> Codec<I, O> codec(Options options, Workload<I, O> workload) {
         return switch (options.transport()) {
             case "cxf" -> (Codec<I, O>) exchange(options, workload);
             case "soap" -> workload.soap();
@@ -163,7 +159,7 @@ final class Runner implements AutoCloseable {
         };
     }
 
-    private Exchange exchange(Options options, Workload<?, ?, ?> workload) {
+    private Exchange exchange(Options options, Workload<?, ?> workload) {
         String transport = options.transport();
         boolean isCxf = transport.equals("cxf");
         if (!Main.TRANSPORTS.contains(transport)) {
@@ -195,9 +191,7 @@ final class Runner implements AutoCloseable {
         Elements elements = read.get(path);
         if (elements == null || !elements.version().equals(version)) {
             JsonNode all = json.readTree(Files.readAllBytes(path));
-            elements = new Elements(
-                    version,
-                    StreamSupport.stream(all.spliterator(), false).map(element).toList());
+            elements = new Elements(version, all.valueStream().map(element).toList());
             read.put(path, elements);
         }
         return (List<T>) elements.all();

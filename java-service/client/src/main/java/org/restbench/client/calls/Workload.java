@@ -1,11 +1,9 @@
 package org.restbench.client.calls;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
-import java.util.stream.StreamSupport;
 import org.restbench.client.Codec;
 import org.restbench.client.Loop;
 import org.restbench.client.codec.Matrix;
@@ -19,19 +17,17 @@ import tools.jackson.databind.JsonNode;
  * @param cxf makes proxies of CXF
  * @param input makes an input of a request body in its REST form
  * @param withId copies an input with another request id
- * @param expected makes the expected output of an element of the file with expected products
- * @param isRight whether an output is right; the expected output is null where none is given
+ * @param isRight whether an output is right; the expected product is null where none is given
  * @param id the request id of an output
  * @param shown the part of an output that is logged, or null
  */
-record Workload<I, O, E>(
+record Workload<I, O>(
         Codec<I, O> json,
         Codec<I, O> soap,
         Proxies<I, O> cxf,
         Function<JsonNode, I> input,
         BiFunction<I, String, I> withId,
-        Function<JsonNode, E> expected,
-        BiPredicate<O, E> isRight,
+        BiPredicate<O, Matrix> isRight,
         Function<O, String> id,
         Function<O, NpbResult> shown) {
     /** Makes a proxy for a URL. */
@@ -39,29 +35,30 @@ record Workload<I, O, E>(
         CxfProxy<I, O> of(String url, long perCallMillis);
     }
 
-    static final Workload<MatrixProduct.Input, MatrixProduct, Matrix> MATRIX = new Workload<>(
+    /** Makes an expected product of an element of the file with expected products. */
+    static final Function<JsonNode, Matrix> EXPECTED = Workload::product;
+
+    static final Workload<MatrixProduct.Input, MatrixProduct> MATRIX = new Workload<>(
             MatrixProduct.JSON,
             MatrixProduct.SOAP,
             CxfPorts::matrix,
             body -> new MatrixProduct.Input("", operand(body, "matrixOne"), operand(body, "matrixTwo")),
             (input, id) -> new MatrixProduct.Input(id, input.one(), input.two()),
-            Workload::product,
             (product, expected) -> expected == null || product.rows().equals(expected),
             MatrixProduct::requestId,
             product -> null);
 
-    static final Workload<NpbResult.Input, NpbResult, Matrix> NPB = new Workload<>(
+    static final Workload<NpbResult.Input, NpbResult> NPB = new Workload<>(
             NpbResult.JSON,
             NpbResult.SOAP,
             CxfPorts::npb,
             body -> new NpbResult.Input("", text(body, "kernel"), text(body, "class"), flag(body, "generate")),
             (input, id) -> new NpbResult.Input(id, input.kernel(), input.npbClass(), input.generate()),
-            rows -> null,
             (result, none) -> result.verified(),
             NpbResult::requestId,
             result -> result);
 
-    static Workload<?, ?, ?> of(String name) {
+    static Workload<?, ?> of(String name) {
         return switch (name) {
             case "matrix" -> MATRIX;
             case "npb" -> NPB;
@@ -70,16 +67,17 @@ record Workload<I, O, E>(
     }
 
     private static Matrix operand(JsonNode body, String name) {
-        List<String> rows = new ArrayList<>();
-        body.required(name)
+        List<String> rows = body.required(name)
                 .required("rows")
-                .forEach(row -> rows.add(row.required("value").asString()));
+                .valueStream()
+                .map(row -> row.required("value").asString())
+                .toList();
         return Matrix.parse(rows, Loop.IN_ORDER);
     }
 
     private static Matrix product(JsonNode rows) {
-        long[] values = StreamSupport.stream(rows.spliterator(), false)
-                .flatMap(row -> StreamSupport.stream(row.spliterator(), false))
+        long[] values = rows.valueStream()
+                .flatMap(JsonNode::valueStream)
                 .mapToLong(JsonNode::asLong)
                 .toArray();
         return new Matrix(rows.required(0).size(), values);

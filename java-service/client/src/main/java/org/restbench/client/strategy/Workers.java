@@ -106,9 +106,9 @@ final class Workers<I, O, R> {
             if (call != null) {
                 try {
                     atInput.run();
-                } catch (Throwable noMoreThreads) {
-                    endWith(call, noMoreThreads);
-                    return call;
+                } catch (Throwable noMoreThreads) { // none is left that would pull another input
+                    call.fail(call.stage, noMoreThreads);
+                    batch.cancel();
                 }
                 run(call, team);
             }
@@ -116,16 +116,6 @@ final class Workers<I, O, R> {
         } finally {
             leave();
         }
-    }
-
-    /** Fails a call and cancels the batch: no thread is left that would pull another input. */
-    private void endWith(Call<I, O, R> call, Throwable noMoreThreads) {
-        call.fail(call.stage, noMoreThreads);
-        batch.locking(() -> {
-            batch.leave(call);
-            batch.settle(call, false);
-        });
-        batch.cancel();
     }
 
     /** Waits for the most urgent call of a team and lets it enter its stage; null where no further call will come. */
@@ -162,7 +152,7 @@ final class Workers<I, O, R> {
             if (call.stage == Stage.D) {
                 sender.sendAll(); // the answer may have overflowed its buffer, and so kept a place in flight
             }
-            if (call.failure == null) { // else the attempt has failed in the exchange
+            if (call.failure == null) { // else it has failed in the exchange, or for want of a thread
                 runStage(call);
             }
         } while (batch.locked(() -> goesOn(call, team)));
@@ -275,7 +265,7 @@ final class Workers<I, O, R> {
             batch.window.refused(batch.now());
         }
         boolean mayRepeat = kind == Kind.CUT_OFF || kind == Kind.TIMEOUT; // the service may do the work twice
-        if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
+        if (mayRepeat && repeats >= batch.pulled / 10 + 10) {
             return OptionalLong.empty();
         }
         var after = call.answer == null ? Optional.<String>empty() : call.answer.header("retry-after");

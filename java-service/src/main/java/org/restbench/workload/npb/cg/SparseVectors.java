@@ -82,12 +82,11 @@ final class SparseVectors {
     }
 
     private void indexByPlace() {
-        int[] next = new int[order + 1];
         eachEntry(at -> ownersFrom[places[at] + 1]++);
         for (int place = 0; place < order; place++) {
             ownersFrom[place + 1] += ownersFrom[place];
         }
-        System.arraycopy(ownersFrom, 0, next, 0, order);
+        int[] next = ownersFrom.clone();
         eachEntry(at -> owners[next[places[at]]++] = at);
     }
 

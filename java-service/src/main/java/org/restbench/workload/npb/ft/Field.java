@@ -10,12 +10,7 @@ import org.restbench.workload.ParallelLoop;
  */
 record Field(int nx, int ny, int nz, double[] re, double[] im) {
     static Field zero(FourierClass sizes, ParallelLoop loop) {
-        return new Field(
-                sizes.nx(),
-                sizes.ny(),
-                sizes.nz(),
-                loop.doubles(sizes.nz(), sizes.ny(), sizes.nx()),
-                loop.doubles(sizes.nz(), sizes.ny(), sizes.nx()));
+        return new Field(sizes.nx(), sizes.ny(), sizes.nz(), loop.doubles(sizes.size()), loop.doubles(sizes.size()));
     }
 
     /** The same numbers with real and imaginary parts exchanged, not copied. */

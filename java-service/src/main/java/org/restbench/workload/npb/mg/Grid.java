@@ -29,25 +29,19 @@ record Grid(int n) {
     }
 
     double[] points(ParallelLoop loop) {
-        return loop.doubles(side(), side(), side());
+        return loop.doubles(size());
     }
 
-    /** Runs the body once for each interior plane. */
-    void eachPlane(ParallelLoop loop, IntConsumer body) {
+    /** Runs the body, which writes a plane's interior, once for each interior plane, and fills all ghosts. */
+    void fillPlanes(double[] points, ParallelLoop loop, IntConsumer body) {
         Blocks.of(n, plane()).forEach(loop, (from, to) -> {
             for (int i3 = from + 1; i3 <= to; i3++) {
                 body.accept(i3);
+                fillGhosts(points, i3);
             }
         });
-    }
-
-    /** As {@link #eachPlane}, for a body that writes the plane's interior. Then fills all ghosts of {@code points}. */
-    void fillPlanes(double[] points, ParallelLoop loop, IntConsumer body) {
-        eachPlane(loop, i3 -> {
-            body.accept(i3);
-            fillGhosts(points, i3);
-        });
-        fillGhostPlanes(points);
+        System.arraycopy(points, line(n, 0), points, 0, plane());
+        System.arraycopy(points, line(1, 0), points, line(n + 1, 0), plane());
     }
 
     /** The ghosts of one interior plane: axis 1, then axis 2 with the corners. */
@@ -59,11 +53,6 @@ record Grid(int n) {
         }
         System.arraycopy(points, line(i3, n), points, line(i3, 0), side());
         System.arraycopy(points, line(i3, 1), points, line(i3, n + 1), side());
-    }
-
-    private void fillGhostPlanes(double[] points) {
-        System.arraycopy(points, line(n, 0), points, 0, plane());
-        System.arraycopy(points, line(1, 0), points, line(n + 1, 0), plane());
     }
 
     /** The root mean square over the interior. */
