@@ -155,6 +155,10 @@ class Outcome:
     row: Row
     measured: Sequence[Measurement]
 
+    def counts(self, column: str) -> bool:
+        """Whether all blocks have this column: blocks of an older build may lack it."""
+        return all(column in each.extras for each in self.measured)
+
     def total(self, column: str) -> float:
         """The sum over the blocks."""
         return sum(each.extras[column] for each in self.measured)

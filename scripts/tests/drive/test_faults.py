@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -14,6 +15,7 @@ from drawn import data_of
 from fixture_run import cell
 from histories import left, pop, read, send
 
+from restbench.analyse import exported as entries
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
@@ -26,8 +28,10 @@ from restbench.experiment import experiment
 from restbench.experiment.faults import FAULTS, work_of
 from restbench.failures import BadConfiguration
 from restbench.schedule import faults as driver
+from restbench.show.document import words
 from restbench.show.kinds import faults as shown
-from restbench.store.store import EXPERIMENTS
+from restbench.store import exported
+from restbench.store.store import EXPERIMENTS, RESULTS
 
 S = 10**9
 COURSE = Course(broken_ns=2 * S, back_ns=4 * S, ended_ns=11 * S)
@@ -274,6 +278,18 @@ def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None
     assert shown_as["Sends"].endswith("200") or "200" in shown_as["Sends"]
     assert "an answer took 2.00 s (and 1 more)" in shown_as["Service"]
     assert "nothing lost, nothing delivered twice" in shown_as["Messages"]
+
+
+def test_a_kept_run_that_did_not_count_the_recovered_has_nothing_there(tmp_path: Path) -> None:
+    told = (RESULTS / "messages-faults" / "run.json").read_text()
+    file = tmp_path / "run.json"
+    file.write_text(re.sub(r'"recovered":\s*(\{[^}]*\}|[0-9.]+),', "", told))
+    run = exported.read(file)
+    old, new = outcomes(entries.rows_of(run)), outcomes(rows(recovered=3.0))
+    for known, counted in ((old, ""), (new, "6")):
+        for table in shown.tables(known):
+            place = [column.heading for column in table.columns].index("Recovered")
+            assert {words(line[place]) for line in table.rows} == {counted}
 
 
 def test_the_picture_has_a_mark_a_fault_and_shows_which_broke_its_promise() -> None:

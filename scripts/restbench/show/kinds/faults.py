@@ -143,7 +143,9 @@ def _number(name: str) -> doc.Column[Outcome]:
     heading, _ = COLUMNS[name]
     if name.endswith("_s"):
         return doc.number(heading, lambda each: each.worst(name))
-    return doc.number(heading, lambda each: f"{each.total(name):.0f}")
+    return doc.number(
+        heading, lambda each: f"{each.total(name):.0f}" if each.counts(name) else None
+    )
 
 
 _COLUMNS: Sequence[doc.Column[Outcome]] = (
