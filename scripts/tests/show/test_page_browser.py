@@ -77,6 +77,7 @@ def test_on_a_narrow_screen_the_reasons_are_seen_before_the_picture(
 def test_a_link_to_a_cell_opens_it_and_what_folds_it_away(page: Page) -> None:
     details = page.locator("#cell-java-serial-unbound-low-30u")
     assert not details.is_visible()
+    wait_until_drawn(page)  # a chart that is drawn moves what a click should meet
     page.locator("#matrix > summary").click()
     page.locator('#matrix a[href="#cell-java-serial-unbound-low-30u"]').first.click()
     assert details.evaluate("one => one.open")
@@ -96,6 +97,7 @@ def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page:
 
 
 def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page: Page) -> None:
+    wait_until_drawn(page)
     page.locator("#matrix > summary").click()
     heading = page.locator("#matrix th button", has_text="Throughput /s")
     column = heading.evaluate("one => one.parentElement.cellIndex")
