@@ -249,14 +249,16 @@ def test_both_ends_of_what_is_measured_are_ends_of_requests(shared: Load) -> Non
 
 
 def longest_us_from_end_to_mark(done: Done) -> float:
-    """From the end of a request to the mark that comes next."""
+    """From the end of a request, or from the begin where none has ended, to the mark that comes
+    next."""
     (begun, *_), (opened, *_), (closed, *_) = done.marks
     assert begun == 0
     ends_us = [each.start_us + each.elapsed_us for each in done.records]
     since_us = []
     for mark, due_ms in ((opened, 50), (closed, 250)):
         assert mark / 1e6 >= due_ms
-        since_us.append(mark / 1000 - max(each for each in ends_us if each <= mark / 1000 + 1))
+        before_us = (each for each in ends_us if each <= mark / 1000 + 1)
+        since_us.append(mark / 1000 - max(before_us, default=0))
     return max(since_us)
 
 
