@@ -49,6 +49,9 @@ QUICK_BLOCKS = 5
 #: answer. Where the first answer comes after both planned moments, the part lasts microseconds, and
 #: a second answer in it would count as thousands per second.
 LEAST_PART = 0.25
+#: A trial of a mix of sizes is repeated where it has less than this part of the length that its own
+#: longest response time asks for: a pilot may end before users have piled up at the large requests.
+LEAST_PART_OF_A_MIX = 2 / 3
 NOT_MEASURED = "not-measured"
 #: The arm of a load by wrk, its seconds (wrk counts whole ones), and the seconds it takes in all.
 WRK, WRK_S, WRK_WHOLE_S = "wrk", 1.0, 1.2
@@ -169,6 +172,12 @@ class ClosedDriver:
                 self.paces[cell] = replace(pace, response_s=response_s)
                 self.lengthened.add(cell)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
+        if pace.longest_s and not found.wrong and cell not in self.lengthened:
+            longer = replace(pace, longest_s=max(pace.longest_s, longest_answer_s(sent)))
+            if pace.keep_s < LEAST_PART_OF_A_MIX * longer.keep_s:
+                self.paces[cell] = longer
+                self.lengthened.add(cell)
+                raise EnvironmentProblem("its longest response took too long for the trial")
         if cell in self.lengthened:
             # The machine may have paused for a moment: later trials need not be as long.
             self.lengthened.discard(cell)

@@ -70,6 +70,21 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer_and_that_tell
     assert driver.paces[MIDDLE].response_s == pytest.approx(then_s)
 
 
+def test_a_mix_whose_longest_response_outlasts_its_trial_is_measured_once_more_for_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pilot ended before users had piled up: 2 % of what was completed was large, not 5 %."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    driver.paces[FAST] = replace(driver.paces[FAST], longest_s=1.2)
+    sent = SimpleNamespace(records=answers([0.1, 4.5]).records, seconds=13.5)
+    asked = finds(monkeypatch, here, FAST, sent)
+    with pytest.raises(EnvironmentProblem, match="longest response took too long"):
+        driver.trial(PlannedTrial(1, FAST))
+    assert driver.trial(PlannedTrial(1, FAST))
+    assert [given[3] for given in asked] == pytest.approx([3.6, 13.5])
+    assert driver.paces[FAST].longest_s == pytest.approx(4.5)
+
+
 @pytest.mark.parametrize("outcome", [CORRECT, WRONG])
 def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: int
