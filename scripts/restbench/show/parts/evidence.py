@@ -129,7 +129,8 @@ def windows(found: Findings) -> doc.Section | None:
         *_WINDOWS[2:],
     ]
     seen = doc.table("Long windows", columns, found.run.windows)
-    title = f"{len(found.run.windows)} long windows"
+    count = len(found.run.windows)
+    title = f"{count} long window{'' if count == 1 else 's'}"
     return doc.section("observed", title, intro, check if held else None, seen, folded=True)
 
 
