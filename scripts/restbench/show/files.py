@@ -75,12 +75,15 @@ def _ends(row: Row) -> dict[str, float | None]:
 
 
 def keep(run: Run, kept: Run, assets: Path) -> None:
-    """Write `run.json`, tables, figure and page of `run` into the folder of `kept`, whose contents
-    are deleted first. The page is made from `run.json` alone and links only to files that are kept
-    with it. `assets` is the folder of the style, scripts and chart library that all kept pages
-    share.
+    """Write manifest, `run.json`, tables, figure and page of `run` into the folder of `kept`, whose
+    contents are deleted first. `run.json` has everything that is known of machine, proofs,
+    calibration and interruptions; the page is made from it alone. `assets` is the folder of the
+    style, scripts and chart library that all kept pages share.
     """
-    _keep_identity(run, kept)
+    shutil.rmtree(kept.path, ignore_errors=True)
+    kept.path.mkdir(parents=True)
+    # The plan (the order of measuring) belongs to the raw data: it would be a third of the copy.
+    write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))
     shutil.copyfile(run.exported_file, kept.exported_file)
     show_kept(kept, assets)
 
@@ -94,14 +97,3 @@ def show_kept(kept: Run, assets: Path) -> None:
         write_figures(found, (KEPT_FIGURE,))
     write_tables(found)
     report.write(found, Path(os.path.relpath(assets, kept.path)).as_posix())
-
-
-def _keep_identity(run: Run, kept: Run) -> None:
-    shutil.rmtree(kept.path, ignore_errors=True)
-    in_run_json = (run.experiment_file, run.claims_file, run.microbench_file)
-    for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.exists() and source not in in_run_json:
-            shutil.copyfile(source, target)
-    # The plan (the order of measuring) belongs to the raw data: it would be a third of the copy.
-    write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

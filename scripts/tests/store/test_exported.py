@@ -115,7 +115,8 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     write_json(run.machine_file, run.machine() | {"speed": speed})
     export.write(run, measures.rows(run), print)
     files.keep(run, kept, tmp_path / "assets")
-    assert not kept.trials.exists()
+    names = {each.name for each in kept.path.iterdir()}
+    assert names == {"manifest.json", "run.json", "report.html", "tables", "figures"}
     found = compare(kept, run, "throughput_per_s", 0.05)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
