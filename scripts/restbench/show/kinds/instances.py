@@ -8,7 +8,7 @@ from functools import partial
 from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.instances import Arrangement, Load
-from restbench.experiment.cell import users_text
+from restbench.experiment.cell import Cell, users_text
 from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
@@ -104,12 +104,18 @@ def _entries(load: Load) -> tuple[forest.Entry, ...]:
         forest.compared(
             each.to_best,
             each.row.cell,
-            f"{each.row.cell.instances} × {each.row.cell.strategy}",
+            _line(each.row.cell),
             each.row.cell.placement,
             note=", ".join(map(str, each.row.warnings)),
         )
         for each in load.arrangements
     )
+
+
+def _line(cell: Cell) -> str:
+    """The name of a line of a chart, such as `2 × serial, a core each`. Each arrangement has a line
+    of its own, as the value is written at its end."""
+    return f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:
