@@ -152,7 +152,10 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
 
 
 def _blocks(groups: Sequence[Leader]) -> list[int]:
-    return [each.blocks for of in groups for _, each in of.others]
+    others = [[each for _, each in of.others] for of in groups]
+    return [
+        each.blocks for of, its in zip(groups, others, strict=True) for each in of.tested or its
+    ]
 
 
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:

@@ -7,6 +7,7 @@ have. A strategy that the runtime does not offer is in no group. The best of a g
 than EVERY other technique in it (intersection-union, so the group's p value is the largest of the
 pairs' p values); Holm counts the groups of one scope. A pair needs the look before, as a claim
 does (method, rule 6), and is `not-measurable` where the load generator caused its ratio (rule 7).
+A technique with too few blocks for a verdict is not compared where it is OUT_OF_RACE times as slow.
 In the scope `both`, the best technique of one service is compared with the best of the other.
 """
 
@@ -21,11 +22,11 @@ from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison, paired, series, usable
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import holm_levels
+from restbench.experiment.statistics import FEWEST_BLOCKS, holm_levels
 from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.guard import unmeasurable
-from restbench.judge.questions import best_of
+from restbench.judge.questions import OUT_OF_RACE, best_of
 from restbench.judge.verdicts import DECIDED, LEVEL, PRECEDENCE, SMALL, Verdict
 
 Scope: TypeAlias = Literal["java", "python", "both"]
@@ -49,6 +50,9 @@ class Leader:
     """By other technique: why something else caused its ratio; only those with such a reason."""
     standings: Mapping[Cell, Verdict] = field(default_factory=dict)
     """By other technique: the verdict on "the best is better than this one"."""
+    far: frozenset[Cell] = frozenset()
+    """Those of the others that are out of the race: too few blocks for a test, and too slow to be
+    the best."""
     warned: tuple[str, ...] = ()
     """The cells of the group that have warnings, each with its warnings."""
     missing: tuple[str, ...] = ()
@@ -70,9 +74,14 @@ class Leader:
         return tuple(cell for cell, each in self.standings.items() if each != "reproduced")
 
     @property
+    def tested(self) -> list[Comparison]:
+        """The comparisons that are tests: those with techniques that are not out of the race."""
+        return [each for cell, each in self.others if cell not in self.far]
+
+    @property
     def p_value(self) -> float:
         """The p value of "the best is not better than all others"; 1 without an interval."""
-        return max((verdicts.p_holds(each, "greater") for _, each in self.others), default=1.0)
+        return max((verdicts.p_holds(each, "greater") for each in self.tested), default=1.0)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -162,7 +171,8 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
     known = usable(group, metric)
     if not known:
         return None
-    best = best_of(known, metric)
+    far = _out_of_race(group, metric)
+    best = best_of({cell: each for cell, each in known.items() if cell not in far}, metric)
     of = {row.cell: row for row in group}
     others, reasons = [], {}
     for cell in known:
@@ -176,13 +186,30 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
         best.complexity,
         best.users,
         best,
-        tuple(sorted(others, key=lambda each: each[1].estimate or 0.0)),
+        tuple(sorted(others, key=lambda each: (each[0] in far, each[1].estimate or 0.0))),
+        far=far,
         warned=tuple(
             f"{row.cell.id}: {', '.join(map(str, row.warnings))}" for row in group if row.warnings
         ),
         missing=tuple(row.cell.id for row in group if row.cell not in known),
         cells=tuple(row.cell.id for row in group),
         unmeasurable={cell: why for cell, why in reasons.items() if why},
+    )
+
+
+def _out_of_race(group: Sequence[Row], metric: Metric) -> frozenset[Cell]:
+    """The cells that cannot be the best, though they have fewer blocks than a verdict needs: the
+    best of the others is OUT_OF_RACE times as good."""
+    costs = {
+        row.cell: (len(row.measured), 1 / value if metric == "throughput_per_s" else value)
+        for row in group
+        if (value := row.value(metric))
+    }
+    least = min((cost for blocks, cost in costs.values() if blocks >= FEWEST_BLOCKS), default=None)
+    return frozenset(
+        cell
+        for cell, (blocks, cost) in costs.items()
+        if least is not None and blocks < FEWEST_BLOCKS and cost >= OUT_OF_RACE * least
     )
 
 
@@ -198,11 +225,11 @@ def _without_last_block(leader: Leader) -> Leader:
 def _look(found: Sequence[Leader]) -> list[dict[Cell, Verdict]]:
     """For each leader the standings by this look alone."""
     # A group with one technique is no test, so Holm does not count it.
-    levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
+    levels = iter(holm_levels([each.p_value for each in found if each.tested], LEVEL))
     return [
         {cell: verdicts.verdict(ratio, "greater", holds_at=level) for cell, ratio in each.others}
         for each in found
-        for level in [next(levels) if each.others else LEVEL]
+        for level in [next(levels) if each.tested else LEVEL]
     ]
 
 
@@ -213,4 +240,6 @@ def _standings(
         cell: verdicts.confirmed(ratio, now[cell], before[cell]) for cell, ratio in leader.others
     }
     withheld = {cell for cell in leader.unmeasurable if found[cell] in DECIDED}
-    return found | dict.fromkeys(withheld, "not-measurable")
+    return (
+        found | dict.fromkeys(withheld, "not-measurable") | dict.fromkeys(leader.far, "reproduced")
+    )

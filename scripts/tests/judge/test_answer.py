@@ -345,3 +345,31 @@ def test_levels_of_logs_are_called_by_their_names() -> None:
 
 def with_level(of: Row, complexity: str) -> Row:
     return replace(of, cell=of.cell.model_copy(update={"complexity": complexity}))
+
+
+def test_a_far_slower_technique_with_too_few_blocks_is_out_of_the_race() -> None:
+    """Whichever blocks had it, the best is chosen and shown by the blocks of the others."""
+
+    def found(slow: float, blocks: int = 5) -> Leader:
+        rows = [
+            timed("java serial low 10", times(1.0)[:blocks]),
+            timed("java pinned low 10", times(0.6)[:blocks]),
+            timed("java thread-pool low 10", times(slow)[:1]),
+        ]
+        return only(leaders(rows, "java", "throughput_per_s"))
+
+    leader = found(0.01)
+    assert (leader.text, leader.is_shown) == ("best", True)
+    assert [cell.strategy for cell in leader.far] == ["thread-pool"]
+    assert leader.others[-1][0].strategy == "thread-pool", "it is not the next"
+    assert not found(0.3).is_shown, "with more blocks it might be the best"
+    assert not found(0.01, blocks=1).far, "one block gives only an order"
+
+
+def test_the_best_is_not_chosen_by_the_one_block_of_a_far_slower_technique() -> None:
+    rows = [
+        timed("java serial low 10", [0.5, 1.0, 1.0, 1.0, 1.0]),
+        timed("java pinned low 10", [0.6, 0.6, 0.6, 0.6, 0.6]),
+        timed("java thread-pool low 10", [0.01]),
+    ]
+    assert only(leaders(rows, "java", "throughput_per_s")).best.strategy == "serial"
