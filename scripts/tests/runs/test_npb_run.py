@@ -175,7 +175,7 @@ def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_
     run, kept = ran.run, Run(tmp_path / "kept")
     monkeypatch.setattr(store, "RESULTS", tmp_path)
     keep_run(str(run.path), "kept")
-    for file in ("npb_csv", "exported_file", "machine_file"):
+    for file in ("npb_csv", "exported_file"):
         assert getattr(kept, file).read_bytes() == getattr(run, file).read_bytes()
     recorded = exported.read(kept.exported_file)
     assert recorded.experiment.claims_toml == run.claims_file.read_text()
