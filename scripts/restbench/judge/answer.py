@@ -152,10 +152,7 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
 
 
 def _blocks(groups: Sequence[Leader]) -> list[int]:
-    others = [[each for _, each in of.others] for of in groups]
-    return [
-        each.blocks for of, its in zip(groups, others, strict=True) for each in of.tested or its
-    ]
+    return [each.blocks for of in groups for each in of.tested or [found for _, found in of.others]]
 
 
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:

@@ -171,7 +171,7 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
     known = usable(group, metric)
     if not known:
         return None
-    far = _out_of_race(group, metric)
+    far = _out_of_race([row for row in group if row.cell in known], metric)
     best = best_of({cell: each for cell, each in known.items() if cell not in far}, metric)
     of = {row.cell: row for row in group}
     others, reasons = [], {}
