@@ -45,7 +45,7 @@ final class Batch<I, O, R> implements Calls<R> {
     final Threads threads = new Threads(lock);
     private final Iterator<? extends I> inputs;
     private final Workers<I, O, R> workers;
-    private final Consumer<Calls<?>> atEnd;
+    private final Consumer<Batch<?, ?, ?>> atEnd;
     private final long mostAhead;
     private final long began;
     private Runnable deadlineOff = () -> {};
@@ -70,7 +70,7 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long[] wall = new long[within.length];
     private final long[] cpu = new long[within.length];
 
-    Batch(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits, Plan plan, Consumer<Calls<?>> atEnd) {
+    Batch(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits, Plan plan, Consumer<Batch<?, ?, ?>> atEnd) {
         this.inputs = inputs;
         this.job = job;
         this.limits = limits;
@@ -293,8 +293,19 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public void close() {
-        cancel();
-        threads.awaitEnd();
+        close(List.of(this));
+    }
+
+    /** Closes several batches, which end at the same time. */
+    static void close(List<Batch<?, ?, ?>> batches) {
+        batches.forEach(Batch::cancel);
+        List<String> stubborn = batches.stream()
+                .flatMap(batch -> batch.threads.awaitEnd().stream())
+                .sorted()
+                .toList();
+        if (!stubborn.isEmpty()) {
+            throw new IllegalStateException("ignored an interrupt for 1 s: " + String.join(", ", stubborn));
+        }
     }
 
     @Override

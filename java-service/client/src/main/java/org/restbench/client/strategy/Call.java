@@ -1,20 +1,9 @@
 package org.restbench.client.strategy;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.net.ConnectException;
-import java.net.ProtocolException;
-import java.net.SocketTimeoutException;
-import java.net.http.HttpTimeoutException;
-import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 import org.restbench.client.Answer;
-import org.restbench.client.Exchange;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.Outcome;
 import org.restbench.client.Outcome.Kind;
@@ -32,21 +21,6 @@ final class Call<I, O, R> {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
-    /** Number of causes that are examined: a chain of causes may be circular. */
-    private static final int MOST_CAUSES = 64;
-    /** The first entry that fits decides. */
-    private static final List<KindRule> KIND_RULES = List.of(
-            new KindRule(ConnectException.class, Kind.CONNECT),
-            new KindRule(TimeoutException.class, Kind.TIMEOUT),
-            new KindRule(HttpTimeoutException.class, Kind.TIMEOUT),
-            new KindRule(SocketTimeoutException.class, Kind.TIMEOUT),
-            new KindRule(Exchange.TooLarge.class, Kind.TOO_LARGE),
-            new KindRule(ProtocolException.class, Kind.NOT_HTTP),
-            new KindRule(IOException.class, Kind.CUT_OFF),
-            new KindRule(CancellationException.class, Kind.CUT_OFF));
-
-    /** The type of an exception, and the kind of failure in C that it means. */
-    private record KindRule(Class<? extends Throwable> type, Kind kind) {}
 
     final long index;
     I input;
@@ -112,17 +86,8 @@ final class Call<I, O, R> {
             return Kind.REFUSED;
         } else if (failure instanceof MalformedAnswer) {
             return Kind.MALFORMED;
-        } else if (failedIn != Stage.C) {
-            return Kind.USER;
         }
-        List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
-                .toList();
-        return KIND_RULES.stream()
-                .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
-                .findFirst()
-                .map(KindRule::kind)
-                .orElse(Kind.USER);
+        return failedIn == Stage.C ? Kind.of(failure) : Kind.USER;
     }
 
     /**
