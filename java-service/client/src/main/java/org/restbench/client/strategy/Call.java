@@ -1,9 +1,14 @@
 package org.restbench.client.strategy;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.restbench.client.Answer;
+import org.restbench.client.Job;
+import org.restbench.client.Limits;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.Outcome;
 import org.restbench.client.Outcome.Kind;
@@ -14,11 +19,6 @@ import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** The state of one call. One thread at a time owns it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
-    /** Code of a codec, an exchange or the caller. */
-    interface Work {
-        void run() throws Throwable;
-    }
-
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
 
@@ -51,18 +51,39 @@ final class Call<I, O, R> {
         this.begun = begun;
     }
 
-    /** Runs the work of the call's stage and adds up the stage's times. An exception becomes the call's failure. */
-    void run(Plan plan, Work work) {
+    /** Runs the call's stage on this thread and adds up the stage's times. An exception becomes the call's failure. */
+    void run(Job<I, O, R> job, Limits limits, Plan plan) {
         boolean isVirtual = plan.threadModel() == ThreadModel.VIRTUAL;
         long wallFrom = plan.clock().nanos();
         long cpuFrom = isVirtual ? 0 : THREADS.getCurrentThreadCpuTime();
         try {
-            work.run();
+            switch (stage) {
+                case S -> message = requireNonNull(job.codec().encode(input, plan.loop()), "a message");
+                case C -> answer = exchanged(job.exchange().start(message, limits));
+                case D -> {
+                    output = job.codec().decode(answer, plan.loop());
+                    message = null;
+                    answer = null;
+                    pending = null; // it refers to the answer as well
+                }
+                case P -> result = job.process().process(index, input, output);
+            }
         } catch (Throwable wrong) {
             fail(stage, wrong);
         }
         cpu[stage.ordinal()] += isVirtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
         wall[stage.ordinal()] += plan.clock().nanos() - wallFrom;
+    }
+
+    /** Holds the thread until the answer is there; an interrupt closes the connection. */
+    private static Answer exchanged(CompletableFuture<Answer> answer) throws Throwable {
+        try {
+            return requireNonNull(answer.get(), "an answer");
+        } catch (ExecutionException failed) {
+            throw failed.getCause();
+        } finally {
+            answer.cancel(true); // closes the connection where there is no answer yet
+        }
     }
 
     void fail(Stage where, Throwable wrong) {
