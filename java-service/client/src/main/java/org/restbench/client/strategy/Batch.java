@@ -4,13 +4,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -50,8 +48,11 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long began;
     private Runnable deadlineOff = () -> {};
 
-    /** Calls that neither a thread nor a buffer holds: they are in flight, or wait for another attempt. */
-    final Set<Call<I, O, R>> parked = new HashSet<>();
+    /**
+     * Calls that neither a thread nor a buffer holds, as they are in flight or wait for another attempt; each with what
+     * ends its wait.
+     */
+    final Map<Call<I, O, R>, Runnable> parked = new HashMap<>();
     /** Number of calls in each stage, by the stage's ordinal. */
     private final int[] within = new int[Stage.values().length];
 
@@ -274,13 +275,13 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public void cancel() {
-        List<Future<?>> open = new ArrayList<>();
+        List<Runnable> waits = new ArrayList<>();
         locking(() -> {
             if (!cancelled && !isSettled()) {
                 cancelled = true;
                 List<Call<I, O, R>> left = buffers.clear();
-                parked.stream().filter(call -> call.pending != null).forEach(call -> open.add(call.pending));
-                left.addAll(parked);
+                left.addAll(parked.keySet());
+                waits.addAll(parked.values());
                 parked.clear();
                 left.forEach(call -> settle(call, true));
                 threads.interruptOthers();
@@ -288,7 +289,7 @@ final class Batch<I, O, R> implements Calls<R> {
                 wakeIfSettled();
             }
         });
-        open.forEach(pending -> pending.cancel(true));
+        waits.forEach(Runnable::run);
     }
 
     @Override

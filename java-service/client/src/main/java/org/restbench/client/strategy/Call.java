@@ -32,7 +32,6 @@ final class Call<I, O, R> {
     O output;
     R result;
     int attempts;
-    CompletableFuture<Answer> pending;
     Outcome<R> outcome;
 
     Stage failedIn;
@@ -64,7 +63,6 @@ final class Call<I, O, R> {
                     output = job.codec().decode(answer, plan.loop());
                     message = null;
                     answer = null;
-                    pending = null; // it refers to the answer as well
                 }
                 case P -> result = job.process().process(index, input, output);
             }
@@ -97,7 +95,6 @@ final class Call<I, O, R> {
         attempts++;
         failure = null;
         answer = null;
-        pending = null;
     }
 
     Kind kind() {
@@ -128,6 +125,5 @@ final class Call<I, O, R> {
         message = null;
         answer = null;
         output = null;
-        pending = null;
     }
 }

@@ -266,7 +266,7 @@ final class Workers<I, O, R> {
                 Call<I, O, R> call = buffers.poll(Stage.C);
                 buffers.signal(Stage.S);
                 batch.enter(Stage.C, call);
-                batch.parked.add(call);
+                batch.parked.put(call, () -> {});
                 byte[] message = call.message; // a cancel clears the field
                 batch.lock.unlock();
                 try {
@@ -289,7 +289,7 @@ final class Workers<I, O, R> {
             return;
         }
         boolean isLate = batch.locked(() -> {
-            call.pending = pending;
+            batch.parked.replace(call, () -> pending.cancel(true));
             return batch.cancelled;
         });
         if (isLate) {
@@ -303,7 +303,7 @@ final class Workers<I, O, R> {
      */
     private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
         batch.locking(() -> {
-            if (batch.parked.remove(call)) { // else it was cancelled
+            if (batch.parked.remove(call) != null) { // else it was cancelled
                 call.wall[Stage.C.ordinal()] += plan.clock().nanos() - from;
                 batch.leave(call);
                 call.answer = answer;
@@ -318,15 +318,15 @@ final class Workers<I, O, R> {
 
     /** Schedules another attempt of a failed call after {@code waitNanos}. Called with the lock. */
     void sendAgain(Call<I, O, R> call, long waitNanos) {
-        batch.parked.add(call);
-        plan.clock().after(waitNanos, () -> {
+        Runnable off = plan.clock().after(waitNanos, () -> {
             batch.locking(() -> {
-                if (batch.parked.remove(call)) {
+                if (batch.parked.remove(call) != null) {
                     buffers.add(Stage.C, call);
                 }
             });
             sendAll();
         });
+        batch.parked.put(call, off);
     }
 
     /**
