@@ -117,6 +117,9 @@ public final class HttpExchange implements Exchange {
         answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
             connections.open.remove(answer);
             response.cancel(true);
+            if (failure != null) { // a derived future cancels even where a malformed head has failed the response
+                response.newIncompleteFuture().cancel(true);
+            }
         });
         if (connections.closed) { // closed since the check above
             answer.cancel(true);

@@ -1,11 +1,13 @@
 package org.restbench.client.strategy;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElseGet;
 
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.restbench.client.Answer;
 import org.restbench.client.Outcome.Kind;
 import org.restbench.client.ServiceRefused;
@@ -308,7 +310,9 @@ final class Workers<I, O, R> {
                 batch.leave(call);
                 call.answer = answer;
                 if (answer == null) {
-                    call.fail(Stage.C, failure == null ? new NullPointerException("an answer") : failure);
+                    boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
+                    Throwable cause = isWrapped ? failure.getCause() : failure; // as CompletableFuture.get has it
+                    call.fail(Stage.C, requireNonNullElseGet(cause, () -> new NullPointerException("an answer")));
                 }
                 buffers.add(Stage.D, call);
             }
