@@ -117,7 +117,7 @@ public final class HttpExchange implements Exchange {
         answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
             connections.open.remove(answer);
             response.cancel(true);
-            if (failure != null) { // a derived future cancels even where a malformed head has failed the response
+            if (response.isCompletedExceptionally()) { // after a malformed head only a derived future still cancels
                 response.newIncompleteFuture().cancel(true);
             }
         });
