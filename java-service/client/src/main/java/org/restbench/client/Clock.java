@@ -3,36 +3,27 @@ package org.restbench.client;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** The source of time; tests replace it. */
+/** The source of time, by default the system's; tests replace it. */
 public interface Clock {
-    Clock SYSTEM = new Clock() {
-        @Override
-        public long nanos() {
-            return System.nanoTime();
-        }
-
-        @Override
-        public void sleep(long nanos) throws InterruptedException {
-            TimeUnit.NANOSECONDS.sleep(nanos);
-        }
-
-        @Override
-        public Runnable after(long nanos, Runnable action) {
-            var due = new CompletableFuture<Void>();
-            due.thenRun(action); // before the timeout is set: else it might run on this thread, which may hold a lock
-            due.completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
-            return () -> due.cancel(false);
-        }
-    };
+    Clock SYSTEM = new Clock() {};
 
     /** Nanoseconds since an arbitrary origin, as {@link System#nanoTime}. */
-    long nanos();
+    default long nanos() {
+        return System.nanoTime();
+    }
 
-    void sleep(long nanos) throws InterruptedException;
+    default void sleep(long nanos) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(nanos);
+    }
 
     /**
      * Runs an action on another thread after a delay in nanoseconds; the action must not block. Running the result
      * cancels it.
      */
-    Runnable after(long nanos, Runnable action);
+    default Runnable after(long nanos, Runnable action) {
+        var due = new CompletableFuture<Void>();
+        due.thenRun(action); // before the timeout is set: else it might run on this thread, which may hold a lock
+        due.completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
+        return () -> due.cancel(false);
+    }
 }

@@ -1,5 +1,16 @@
 package org.restbench.client;
 
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpTimeoutException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
 /** How a call ended. Each input that was pulled has exactly one outcome. */
 public sealed interface Outcome<R> permits Outcome.Done, Outcome.Failed, Outcome.Cancelled {
     /** Position of the call's input in the batch, from 0. */
@@ -25,30 +36,48 @@ public sealed interface Outcome<R> permits Outcome.Done, Outcome.Failed, Outcome
     /** The batch ended before the call did. */
     record Cancelled<R>(long index, int attempts, StageTimes times) implements Outcome<R> {}
 
-    /**
-     * Why a call failed. A failure in C has the first kind here that fits the exchange's exception or one of its
-     * causes.
-     */
+    /** Why a call failed. {@link #of} derives the kind of a failure in C from the exception. */
     enum Kind {
-        /** No connection could be made: {@link java.net.ConnectException}. */
-        CONNECT,
+        /** No connection could be made: {@link ConnectException}. */
+        CONNECT(ConnectException.class),
         /** The time of the call passed: one of the JDK's timeout exceptions. */
-        TIMEOUT,
+        TIMEOUT(TimeoutException.class, HttpTimeoutException.class, SocketTimeoutException.class),
         /** The answer is larger than the limit: {@link Exchange.TooLarge}. */
-        TOO_LARGE,
-        /** The answer is not valid HTTP: {@link java.net.ProtocolException}. */
-        NOT_HTTP,
-        /**
-         * The connection was closed before the end of the answer: any other {@code IOException}, or a
-         * {@code CancellationException}.
-         */
-        CUT_OFF,
+        TOO_LARGE(Exchange.TooLarge.class),
+        /** The answer is not valid HTTP: {@link ProtocolException}. */
+        NOT_HTTP(ProtocolException.class),
+        /** The connection was closed early: any other {@code IOException}, or a {@code CancellationException}. */
+        CUT_OFF(IOException.class, CancellationException.class),
         /** The service answered with an error: {@link ServiceRefused}. */
         REFUSED,
         /** The answer is neither a result nor an error: {@link MalformedAnswer}. */
         MALFORMED,
         /** The caller's own code threw an exception, or a codec or an exchange threw an undeclared one. */
-        USER
+        USER;
+
+        /** Number of causes that are examined: a chain of causes may be circular. */
+        private static final int MOST_CAUSES = 64;
+
+        private final List<Class<?>> types;
+
+        Kind(Class<?>... types) {
+            this.types = List.of(types);
+        }
+
+        /** The first kind with a type that the exchange's exception or one of its causes has; else {@code USER}. */
+        public static Kind of(Throwable failure) {
+            List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                    .limit(MOST_CAUSES)
+                    .toList();
+            return Stream.of(values())
+                    .filter(kind -> kind.fitsAny(causes))
+                    .findFirst()
+                    .orElse(USER);
+        }
+
+        private boolean fitsAny(List<Throwable> causes) {
+            return types.stream().anyMatch(type -> causes.stream().anyMatch(type::isInstance));
+        }
     }
 
     /**

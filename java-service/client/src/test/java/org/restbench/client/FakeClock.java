@@ -42,6 +42,11 @@ final class FakeClock implements Clock {
         }
     }
 
+    /** Whether nobody waits for anything. */
+    synchronized boolean isIdle() {
+        return due.isEmpty();
+    }
+
     /** To the next moment that someone waits for, at most so far; what is due then runs. */
     void step(long mostNanos) {
         Map.Entry<Long, List<Runnable>> next;

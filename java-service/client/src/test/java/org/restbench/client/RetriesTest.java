@@ -293,6 +293,24 @@ class RetriesTest {
         }
     }
 
+    /** A timer would keep the batch in memory until it is due. */
+    @ParameterizedTest
+    @ValueSource(strings = {"async", "pipeline-async", "pipeline", "task-pool"})
+    void aBatchThatIsClosedLeavesNoTimer(String name) throws Exception {
+        FakeClock clock = new FakeClock();
+        FakeExchange busy = new FakeExchange(exchange -> exchange.refuse(0, "008"));
+        try (CallingStrategy strategy = Strategies.withClock(Strategies.of(name, 4, Loop.IN_ORDER), clock);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, 10).iterator(),
+                        Ways.job(busy),
+                        Limits.DEFAULT
+                                .withDeadlines(Duration.ofSeconds(9), Duration.ofHours(1))
+                                .withRetries(Retries.SAFE))) {
+            until(() -> calls.totals().retries() > 0, "a call that waits");
+        }
+        assertThat(clock.isIdle()).isTrue();
+    }
+
     /** One call at a time is with a service that takes 100 ms, while the others wait for their turn. */
     @ParameterizedTest
     @MethodSource("ways")

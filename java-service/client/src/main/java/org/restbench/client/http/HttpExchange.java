@@ -1,5 +1,6 @@
 package org.restbench.client.http;
 
+import java.io.ByteArrayOutputStream;
 import java.net.ProtocolException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -8,20 +9,18 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
-import java.nio.ByteBuffer;
-import java.util.List;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.restbench.client.Answer;
 import org.restbench.client.Exchange;
 import org.restbench.client.Limits;
@@ -100,12 +99,9 @@ public final class HttpExchange implements Exchange {
         }
         HttpRequest post =
                 request.copy().POST(BodyPublishers.ofByteArray(message)).build();
-        CompletableFuture<HttpResponse<byte[]>> response = connections.client.sendAsync(
-                post,
-                head -> new BoundedBody(
-                        limits.maxAnswerBytes(),
-                        head.headers().firstValueAsLong("content-length").orElse(-1)));
         CompletableFuture<Answer> answer = new CompletableFuture<>();
+        CompletableFuture<HttpResponse<byte[]>> response =
+                connections.client.sendAsync(post, head -> bounded(head, limits.maxAnswerBytes(), answer));
         connections.open.add(answer);
         response.whenCompleteAsync(
                 (got, failure) -> {
@@ -121,11 +117,34 @@ public final class HttpExchange implements Exchange {
         answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
             connections.open.remove(answer);
             response.cancel(true);
+            if (response.isCompletedExceptionally()) { // after a malformed head only a derived future still cancels
+                response.newIncompleteFuture().cancel(true);
+            }
         });
         if (connections.closed) { // closed since the check above
             answer.cancel(true);
         }
         return answer;
+    }
+
+    /**
+     * Collects a body. One that is too large fails the answer, which closes the connection. The JDK's own subscribers
+     * have no bound.
+     */
+    private static BodySubscriber<byte[]> bounded(ResponseInfo head, int most, CompletableFuture<Answer> answer) {
+        if (head.headers().firstValueAsLong("content-length").orElse(0) > most) {
+            answer.completeExceptionally(new TooLarge(most));
+        }
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        Consumer<byte[]> add = piece -> {
+            if (piece.length > most - body.size()) {
+                answer.completeExceptionally(new TooLarge(most));
+            } else if (!answer.isDone()) {
+                body.writeBytes(piece);
+            }
+        };
+        return BodySubscribers.mapping(
+                BodySubscribers.ofByteArrayConsumer(piece -> piece.ifPresent(add)), end -> body.toByteArray());
     }
 
     /**
@@ -142,57 +161,5 @@ public final class HttpExchange implements Exchange {
     @Override
     public void close() {
         connections.close();
-    }
-
-    /** Collects a body of bounded size; a larger one closes its connection. The JDK's own subscribers have no bound. */
-    private static final class BoundedBody implements BodySubscriber<byte[]> {
-        private final BodySubscriber<byte[]> whole = BodySubscribers.ofByteArray();
-        private final int most;
-        private long left;
-        private Flow.Subscription subscription;
-
-        /** @param announced the Content-Length, negative where there is none */
-        BoundedBody(int most, long announced) {
-            this.most = most;
-            left = announced > most ? -1 : most;
-        }
-
-        @Override
-        public CompletionStage<byte[]> getBody() {
-            return whole.getBody();
-        }
-
-        @Override
-        public void onSubscribe(Flow.Subscription given) {
-            subscription = given;
-            whole.onSubscribe(given);
-            refuseAboveBound();
-        }
-
-        @Override
-        public void onNext(List<ByteBuffer> pieces) {
-            left -= pieces.stream().mapToLong(ByteBuffer::remaining).sum();
-            if (!refuseAboveBound()) {
-                whole.onNext(pieces);
-            }
-        }
-
-        private boolean refuseAboveBound() {
-            if (left < 0) {
-                subscription.cancel();
-                onError(new TooLarge(most));
-            }
-            return left < 0;
-        }
-
-        @Override
-        public void onError(Throwable cut) {
-            whole.onError(cut);
-        }
-
-        @Override
-        public void onComplete() {
-            whole.onComplete();
-        }
     }
 }

@@ -4,13 +4,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,13 +43,16 @@ final class Batch<I, O, R> implements Calls<R> {
     final Threads threads = new Threads(lock);
     private final Iterator<? extends I> inputs;
     private final Workers<I, O, R> workers;
-    private final Consumer<Calls<?>> atEnd;
+    private final Consumer<Batch<?, ?, ?>> atEnd;
     private final long mostAhead;
     private final long began;
     private Runnable deadlineOff = () -> {};
 
-    /** Calls that neither a thread nor a buffer holds: they are in flight, or wait for another attempt. */
-    final Set<Call<I, O, R>> parked = new HashSet<>();
+    /**
+     * Calls that neither a thread nor a buffer holds, as they are in flight or wait for another attempt; each with what
+     * ends its wait.
+     */
+    final Map<Call<I, O, R>, Runnable> parked = new HashMap<>();
     /** Number of calls in each stage, by the stage's ordinal. */
     private final int[] within = new int[Stage.values().length];
 
@@ -70,7 +71,7 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long[] wall = new long[within.length];
     private final long[] cpu = new long[within.length];
 
-    Batch(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits, Plan plan, Consumer<Calls<?>> atEnd) {
+    Batch(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits, Plan plan, Consumer<Batch<?, ?, ?>> atEnd) {
         this.inputs = inputs;
         this.job = job;
         this.limits = limits;
@@ -274,13 +275,13 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public void cancel() {
-        List<Future<?>> open = new ArrayList<>();
+        List<Runnable> waits = new ArrayList<>();
         locking(() -> {
             if (!cancelled && !isSettled()) {
                 cancelled = true;
                 List<Call<I, O, R>> left = buffers.clear();
-                parked.stream().filter(call -> call.pending != null).forEach(call -> open.add(call.pending));
-                left.addAll(parked);
+                left.addAll(parked.keySet());
+                waits.addAll(parked.values());
                 parked.clear();
                 left.forEach(call -> settle(call, true));
                 threads.interruptOthers();
@@ -288,13 +289,24 @@ final class Batch<I, O, R> implements Calls<R> {
                 wakeIfSettled();
             }
         });
-        open.forEach(pending -> pending.cancel(true));
+        waits.forEach(Runnable::run);
     }
 
     @Override
     public void close() {
-        cancel();
-        threads.awaitEnd();
+        close(List.of(this));
+    }
+
+    /** Closes several batches, which end at the same time. */
+    static void close(List<Batch<?, ?, ?>> batches) {
+        batches.forEach(Batch::cancel);
+        List<String> stubborn = batches.stream()
+                .flatMap(batch -> batch.threads.awaitEnd().stream())
+                .sorted()
+                .toList();
+        if (!stubborn.isEmpty()) {
+            throw new IllegalStateException("ignored an interrupt for 1 s: " + String.join(", ", stubborn));
+        }
     }
 
     @Override

@@ -1,20 +1,14 @@
 package org.restbench.client.strategy;
 
-import java.io.IOException;
+import static java.util.Objects.requireNonNull;
+
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.net.ConnectException;
-import java.net.ProtocolException;
-import java.net.SocketTimeoutException;
-import java.net.http.HttpTimeoutException;
-import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
+import java.util.concurrent.ExecutionException;
 import org.restbench.client.Answer;
-import org.restbench.client.Exchange;
+import org.restbench.client.Job;
+import org.restbench.client.Limits;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.Outcome;
 import org.restbench.client.Outcome.Kind;
@@ -25,28 +19,8 @@ import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** The state of one call. One thread at a time owns it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
-    /** Code of a codec, an exchange or the caller. */
-    interface Work {
-        void run() throws Throwable;
-    }
-
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
-    /** Number of causes that are examined: a chain of causes may be circular. */
-    private static final int MOST_CAUSES = 64;
-    /** The first entry that fits decides. */
-    private static final List<KindRule> KIND_RULES = List.of(
-            new KindRule(ConnectException.class, Kind.CONNECT),
-            new KindRule(TimeoutException.class, Kind.TIMEOUT),
-            new KindRule(HttpTimeoutException.class, Kind.TIMEOUT),
-            new KindRule(SocketTimeoutException.class, Kind.TIMEOUT),
-            new KindRule(Exchange.TooLarge.class, Kind.TOO_LARGE),
-            new KindRule(ProtocolException.class, Kind.NOT_HTTP),
-            new KindRule(IOException.class, Kind.CUT_OFF),
-            new KindRule(CancellationException.class, Kind.CUT_OFF));
-
-    /** The type of an exception, and the kind of failure in C that it means. */
-    private record KindRule(Class<? extends Throwable> type, Kind kind) {}
 
     final long index;
     I input;
@@ -58,7 +32,6 @@ final class Call<I, O, R> {
     O output;
     R result;
     int attempts;
-    CompletableFuture<Answer> pending;
     Outcome<R> outcome;
 
     Stage failedIn;
@@ -77,18 +50,38 @@ final class Call<I, O, R> {
         this.begun = begun;
     }
 
-    /** Runs the work of the call's stage and adds up the stage's times. An exception becomes the call's failure. */
-    void run(Plan plan, Work work) {
+    /** Runs the call's stage on this thread and adds up the stage's times. An exception becomes the call's failure. */
+    void run(Job<I, O, R> job, Limits limits, Plan plan) {
         boolean isVirtual = plan.threadModel() == ThreadModel.VIRTUAL;
         long wallFrom = plan.clock().nanos();
         long cpuFrom = isVirtual ? 0 : THREADS.getCurrentThreadCpuTime();
         try {
-            work.run();
+            switch (stage) {
+                case S -> message = requireNonNull(job.codec().encode(input, plan.loop()), "a message");
+                case C -> answer = exchanged(job.exchange().start(message, limits));
+                case D -> {
+                    output = job.codec().decode(answer, plan.loop());
+                    message = null;
+                    answer = null;
+                }
+                case P -> result = job.process().process(index, input, output);
+            }
         } catch (Throwable wrong) {
             fail(stage, wrong);
         }
         cpu[stage.ordinal()] += isVirtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
         wall[stage.ordinal()] += plan.clock().nanos() - wallFrom;
+    }
+
+    /** Holds the thread until the answer is there; an interrupt closes the connection. */
+    private static Answer exchanged(CompletableFuture<Answer> answer) throws Throwable {
+        try {
+            return requireNonNull(answer.get(), "an answer");
+        } catch (ExecutionException failed) {
+            throw failed.getCause();
+        } finally {
+            answer.cancel(true); // closes the connection where there is no answer yet
+        }
     }
 
     void fail(Stage where, Throwable wrong) {
@@ -102,7 +95,6 @@ final class Call<I, O, R> {
         attempts++;
         failure = null;
         answer = null;
-        pending = null;
     }
 
     Kind kind() {
@@ -112,17 +104,8 @@ final class Call<I, O, R> {
             return Kind.REFUSED;
         } else if (failure instanceof MalformedAnswer) {
             return Kind.MALFORMED;
-        } else if (failedIn != Stage.C) {
-            return Kind.USER;
         }
-        List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .limit(MOST_CAUSES)
-                .toList();
-        return KIND_RULES.stream()
-                .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
-                .findFirst()
-                .map(KindRule::kind)
-                .orElse(Kind.USER);
+        return failedIn == Stage.C ? Kind.of(failure) : Kind.USER;
     }
 
     /**
@@ -142,6 +125,5 @@ final class Call<I, O, R> {
         message = null;
         answer = null;
         output = null;
-        pending = null;
     }
 }

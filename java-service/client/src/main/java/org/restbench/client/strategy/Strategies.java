@@ -120,7 +120,7 @@ public final class Strategies {
         return new StartedStrategy(plan, ConcurrentHashMap.newKeySet());
     }
 
-    private record StartedStrategy(Plan plan, Set<Calls<?>> underWay) implements CallingStrategy {
+    private record StartedStrategy(Plan plan, Set<Batch<?, ?, ?>> underWay) implements CallingStrategy {
         @Override
         public <I, O, R> Calls<R> start(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits) {
             Batch<I, O, R> batch = new Batch<>(inputs, job, limits, plan, underWay::remove);
@@ -131,23 +131,7 @@ public final class Strategies {
 
         @Override
         public void close() {
-            List<Calls<?>> all = List.copyOf(underWay);
-            all.forEach(Calls::cancel); // all end at the same time, not one after the other
-            IllegalStateException stubborn = null;
-            for (Calls<?> each : all) {
-                try {
-                    each.close();
-                } catch (IllegalStateException running) {
-                    if (stubborn == null) {
-                        stubborn = running;
-                    } else {
-                        stubborn.addSuppressed(running);
-                    }
-                }
-            }
-            if (stubborn != null) {
-                throw stubborn;
-            }
+            Batch.close(List.copyOf(underWay));
         }
     }
 }

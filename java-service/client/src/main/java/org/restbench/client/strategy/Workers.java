@@ -1,36 +1,39 @@
 package org.restbench.client.strategy;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElseGet;
 
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
 import org.restbench.client.Answer;
-import org.restbench.client.Job;
 import org.restbench.client.Outcome.Kind;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 import org.restbench.client.strategy.Plan.ThreadModel;
 
-/** Runs the stages of a batch's calls on the threads that its plan names. */
+/**
+ * Runs the stages of a batch's calls on the threads that its plan names. Under {@code ASYNC}, C holds no thread: it is
+ * sent by any thread, and its answer comes in a callback.
+ */
 final class Workers<I, O, R> {
     private final Batch<I, O, R> batch;
     private final Plan plan;
     private final Buffers<I, O, R> buffers;
-    private final Sender<I, O, R> sender;
     private final Random jitter;
     long retries;
     /** Retries after which the service may do the work twice: at most calls / 10 + 10. */
     private long repeats;
 
+    private boolean sending;
+
     Workers(Batch<I, O, R> batch) {
         this.batch = batch;
         plan = batch.plan;
         buffers = batch.buffers;
-        sender = new Sender<>(batch);
         jitter = new Random(batch.limits.retries().seed());
     }
 
@@ -41,7 +44,7 @@ final class Workers<I, O, R> {
             default -> plan.teams().forEach(this::begin);
         }
         if (plan.adapts()) {
-            sender.widen();
+            widen();
         }
     }
 
@@ -150,42 +153,13 @@ final class Workers<I, O, R> {
     private void run(Call<I, O, R> call, Team team) {
         do {
             if (call.stage == Stage.D) {
-                sender.sendAll(); // the answer may have overflowed its buffer, and so kept a place in flight
+                sendAll(); // the answer may have overflowed its buffer, and so kept a place in flight
             }
             if (call.failure == null) { // else it has failed in the exchange, or for want of a thread
-                runStage(call);
+                call.run(batch.job, batch.limits, plan);
             }
         } while (batch.locked(() -> goesOn(call, team)));
-        sender.sendAll();
-    }
-
-    private void runStage(Call<I, O, R> call) {
-        Job<I, O, R> job = batch.job;
-        call.run(plan, () -> {
-            switch (call.stage) {
-                case S -> call.message = requireNonNull(job.codec().encode(call.input, plan.loop()), "a message");
-                case C -> call.answer = exchanged(call.message);
-                case D -> {
-                    call.output = job.codec().decode(call.answer, plan.loop());
-                    call.message = null;
-                    call.answer = null;
-                    call.pending = null; // it refers to the answer as well
-                }
-                case P -> call.result = job.process().process(call.index, call.input, call.output);
-            }
-        });
-    }
-
-    /** Sends a message and holds the thread until the answer is there; an interrupt closes the connection. */
-    private Answer exchanged(byte[] message) throws Throwable {
-        CompletableFuture<Answer> answer = batch.job.exchange().start(message, batch.limits);
-        try {
-            return requireNonNull(answer.get(), "an answer");
-        } catch (ExecutionException failed) {
-            throw failed.getCause();
-        } finally {
-            answer.cancel(true); // closes the connection where there is no answer yet
-        }
+        sendAll();
     }
 
     /**
@@ -232,7 +206,7 @@ final class Workers<I, O, R> {
     private boolean goesOnAfterFailure(Call<I, O, R> call) {
         OptionalLong wait = batch.cancelled ? OptionalLong.empty() : retryAfter(call);
         if (wait.isPresent() && !plan.keepsCalls()) {
-            sender.sendAgain(call, wait.getAsLong());
+            sendAgain(call, wait.getAsLong());
             return false;
         } else if (wait.isPresent() && slept(wait.getAsLong(), call)) {
             return waitsToEnter(Stage.C, call);
@@ -275,5 +249,102 @@ final class Workers<I, O, R> {
             repeats += mayRepeat ? 1 : 0;
         }
         return wait;
+    }
+
+    /**
+     * Sends all calls that may enter C. One thread at a time does so, also for calls that become ready meanwhile: an
+     * answer may arrive within {@link #send}, which would call this method again.
+     */
+    void sendAll() {
+        if (plan.threadModel() != ThreadModel.ASYNC) {
+            return;
+        }
+        batch.locking(() -> {
+            if (sending) {
+                return;
+            }
+            sending = true;
+            while (!batch.cancelled && !buffers.isEmpty(Stage.C) && batch.mayEnter(Stage.C)) {
+                Call<I, O, R> call = buffers.poll(Stage.C);
+                buffers.signal(Stage.S);
+                batch.enter(Stage.C, call);
+                batch.parked.put(call, () -> {});
+                byte[] message = call.message; // a cancel clears the field
+                batch.lock.unlock();
+                try {
+                    send(call, message);
+                } finally {
+                    batch.lock.lock();
+                }
+            }
+            sending = false;
+        });
+    }
+
+    private void send(Call<I, O, R> call, byte[] message) {
+        long from = plan.clock().nanos();
+        CompletableFuture<Answer> pending;
+        try {
+            pending = requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
+        } catch (Throwable wrong) {
+            answered(call, from, null, wrong);
+            return;
+        }
+        boolean isLate = batch.locked(() -> {
+            batch.parked.replace(call, () -> pending.cancel(true));
+            return batch.cancelled;
+        });
+        if (isLate) {
+            pending.cancel(true);
+        }
+        pending.whenComplete((answer, failure) -> answered(call, from, answer, failure));
+    }
+
+    /**
+     * Called on a thread of the exchange: nothing here blocks. A thread of the batch makes the outcome of a failure.
+     */
+    private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
+        batch.locking(() -> {
+            if (batch.parked.remove(call) != null) { // else it was cancelled
+                call.wall[Stage.C.ordinal()] += plan.clock().nanos() - from;
+                batch.leave(call);
+                call.answer = answer;
+                if (answer == null) {
+                    boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
+                    Throwable cause = isWrapped ? failure.getCause() : failure; // as CompletableFuture.get has it
+                    call.fail(Stage.C, requireNonNullElseGet(cause, () -> new NullPointerException("an answer")));
+                }
+                buffers.add(Stage.D, call);
+            }
+        });
+        sendAll();
+    }
+
+    /** Schedules another attempt of a failed call after {@code waitNanos}. Called with the lock. */
+    void sendAgain(Call<I, O, R> call, long waitNanos) {
+        Runnable off = plan.clock().after(waitNanos, () -> {
+            batch.locking(() -> {
+                if (batch.parked.remove(call) != null) {
+                    buffers.add(Stage.C, call);
+                }
+            });
+            sendAll();
+        });
+        batch.parked.put(call, off);
+    }
+
+    /**
+     * Lets the window grow where the service and the cores can do more: now, and then periodically until the batch
+     * ends.
+     */
+    void widen() {
+        batch.locking(() -> {
+            int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
+            batch.window.widen(batch.holds(Stage.C), buffers.size(Stage.C), forCpu);
+            if (!batch.isSettled()) {
+                plan.clock().after(Window.TICK_NANOS, this::widen);
+            }
+        });
+        sendAll();
     }
 }
