@@ -156,6 +156,15 @@ class SettingsTest {
     }
 
     @Test
+    void a_password_that_is_no_utf_8_is_told_in_one_line(@TempDir Path folder) throws IOException {
+        Path file = Files.write(folder.resolve("password"), new byte[] {'p', (byte) 0xff});
+        DatabaseSettings settings = new DatabaseSettings(null, file, 1, 1, 1, null, 0);
+        assertThatThrownBy(settings::password)
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_DATABASE_PASSWORD_FILE=" + file + ": must be a file in UTF-8");
+    }
+
+    @Test
     void pinned_workers_get_the_highest_cores_the_process_may_use() {
         BitSet allowed = BitSet.valueOf(new long[] {0b1011_0100});
         assertThat(Cores.of(allowed, 3)).isEqualTo(new Cores(List.of(2, 4, 5, 7), List.of(7, 5, 4)));
