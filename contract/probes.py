@@ -166,6 +166,22 @@ PROBES = (
         ),
     ),
     Probe(
+        "chunk-extension-and-trailer",
+        "What a chunk's size line and the last chunk carry beside the body is ignored.",
+        "200 200",
+        (
+            head(CHUNKED, length=None) + chunk(BODY).replace(b"\r\n", b";name=value\r\n", 1),
+            b"0\r\nX-After: 1\r\n\r\n" + head() + BODY,
+            Answer(2),
+        ),
+    ),
+    Probe(
+        "bad-chunk",
+        "A chunk longer than its size line says is refused.",
+        REFUSED,
+        (head(CHUNKED, length=None) + b"%x\r\n%sxx" % (len(BODY), BODY) + chunk(b""), Answer()),
+    ),
+    Probe(
         "delay-on-a-kept-connection",
         "A connection serves on after a request that waited, and after one whose delay is wrong.",
         "200 422 003 200 200",
@@ -248,6 +264,12 @@ PROBES = (
         "What is not HTTP is refused.",
         REFUSED,
         (b"\x16\x03\x01 hello\r\n\r\n", Answer()),
+    ),
+    Probe(
+        "method-in-lower-case",
+        "Methods differ in case: this one is not POST.",
+        REFUSED,
+        (head().replace(b"POST", b"post", 1) + BODY, Answer()),
     ),
     Probe(
         "both-lengths",

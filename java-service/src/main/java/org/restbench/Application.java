@@ -102,6 +102,10 @@ public class Application {
                 System.err.println("restbench: " + cause.getMessage());
                 System.exit(BAD_SETTING);
             }
+            if (cause instanceof DirectRun.Unwritten) {
+                System.err.println("restbench: " + cause.getMessage());
+                System.exit(CANNOT_START);
+            }
             if (cause instanceof PortInUseException inUse) {
                 System.err.println("restbench: port " + inUse.getPort() + " is in use; set RESTBENCH_PORT to another");
                 System.exit(CANNOT_START);

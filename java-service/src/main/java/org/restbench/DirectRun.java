@@ -25,9 +25,17 @@ import org.restbench.workload.InvalidRequest;
 record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, MemoryBudget memory) {
     private static final Wiring WIRING = new Wiring();
 
+    /** Standard output takes no more: the disk is full, or nobody reads any longer. */
+    static final class Unwritten extends RuntimeException {
+        private Unwritten() {
+            super("standard output takes no more", null, false, false);
+        }
+    }
+
     /**
      * @param out receives the responses, and nothing else
      * @throws DirectArguments.InvalidArguments where there is no such kernel, class or technique, or too little memory
+     * @throws Unwritten where a response cannot be written
      */
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {
         MemoryBudget memory = new MemoryBudget(settings.memoryBudgetBytes());
@@ -39,6 +47,9 @@ record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, Memor
             DirectRun run = new DirectRun(workload, technique.strategy(), memory);
             for (int i = 1; i <= arguments.repetitions(); i++) {
                 out.println(run.response(arguments.body(i)));
+                if (out.checkError()) {
+                    throw new Unwritten();
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.read.ListAppender;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
@@ -101,10 +102,17 @@ class ClosedByDefaultTest {
     @Test
     void trace_is_refused_and_echoes_nothing() throws Exception {
         for (String path : List.of("/health", "/matrix/serial")) {
-            String answer = RawHttp.all(
-                    service, "TRACE " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Secret: echo\r\n\r\n");
-            assertThat(answer).startsWith("HTTP/1.1 405 ").contains("\"009\"").doesNotContain("echo", "Secret");
+            assertThat(trace(path))
+                    .startsWith("HTTP/1.1 405 ")
+                    .contains("\"009\"")
+                    .doesNotContain("echo", "Secret");
         }
+        assertThat(trace("/nothing")).startsWith("HTTP/1.1 404 ").doesNotContain("Allow:");
+    }
+
+    private static String trace(String path) throws IOException {
+        return RawHttp.all(
+                service, "TRACE " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Secret: echo\r\n\r\n");
     }
 
     @ParameterizedTest

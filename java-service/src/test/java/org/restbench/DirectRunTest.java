@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -20,12 +22,16 @@ import tools.jackson.databind.JsonNode;
 class DirectRunTest {
     private static List<String> run(Map<String, String> environment, String arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
+        run(environment, arguments, out);
+        return out.toString(StandardCharsets.UTF_8).lines().toList();
+    }
+
+    private static void run(Map<String, String> environment, String arguments, OutputStream out) {
         DirectRun.run(
                 DirectArguments.parse(List.of(arguments.split(" "))),
                 Settings.from(environment),
                 new OpenHftAffinity(),
                 new PrintStream(out, true, StandardCharsets.UTF_8));
-        return out.toString(StandardCharsets.UTF_8).lines().toList();
     }
 
     @ParameterizedTest
@@ -43,6 +49,14 @@ class DirectRunTest {
         List<String> lines = run(Map.of(), "npb IS S --repetitions 3 --cached-input");
         assertThat(lines).hasSize(3).allMatch(line -> line.contains("\"verified\":true"));
         assertThat(lines.get(2)).startsWith("{\"requestId\":\"3\"");
+    }
+
+    /** On a full disk all responses were lost, with exit code 0; and where nobody read them, all were computed. */
+    @Test
+    void ends_where_a_response_cannot_be_written() {
+        assertThatThrownBy(() -> run(Map.of(), "npb IS S --repetitions 999999", new FullDisk()))
+                .isInstanceOf(DirectRun.Unwritten.class)
+                .hasMessage("standard output takes no more");
     }
 
     @ParameterizedTest
@@ -67,5 +81,12 @@ class DirectRunTest {
         long alone = FourierTransform.kernel().problems().get(0).workingBytes();
         Map<String, String> full = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Long.toString(alone));
         assertThatThrownBy(() -> run(full, "npb FT S")).hasMessageStartingWith("class: S needs ");
+    }
+
+    private static final class FullDisk extends OutputStream {
+        @Override
+        public void write(int any) throws IOException {
+            throw new IOException("No space left on device");
+        }
     }
 }

@@ -57,6 +57,23 @@ class GoneClientTest {
         assertThat(written.list).extracting(ILoggingEvent::getLevel).containsOnly(Level.DEBUG);
     }
 
+    /** One request waits, another behind it has not begun: Vert.x logged a stack trace, Reactor Netty a line. */
+    @ParameterizedTest
+    @MethodSource("org.restbench.LifecycleTest#servers")
+    void a_connection_that_is_reset_is_not_in_the_log(String framework) throws Exception {
+        try (RunningService service = RunningService.under(framework, Map.of())) {
+            listen();
+            try (Socket reset = new Socket("127.0.0.1", service.port())) {
+                String request = RawHttp.post("/matrix/pinned?delay=1000", RunningService.BODY);
+                reset.getOutputStream().write((request + request).getBytes(StandardCharsets.US_ASCII));
+                service.awaitDelayed(1);
+                reset.setSoLinger(true, 0);
+            }
+            service.awaitMetric("restbench_requests_in_flight 0.0");
+        }
+        assertThat(written.list).extracting(ILoggingEvent::getLevel).doesNotContain(Level.WARN, Level.ERROR);
+    }
+
     /** Found out in time, which is later the longer the last look at the kernel's tables took. */
     @ParameterizedTest
     @MethodSource("org.restbench.LifecycleTest#servers")

@@ -43,7 +43,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
                 request.getMethod(),
                 request.getRequestURI(),
                 request.getQueryString(),
-                request.getContentType(),
+                request.getHeader("Content-Type"), // getContentType() of Jetty fails where it does not know the charset
                 request.getContentLengthLong(),
                 GoneClients.SEEN_BY_KERNEL.waits(
                         request.getRemoteAddr(),
@@ -169,6 +169,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         } else if (status instanceof Integer known && known == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
             String method = (String) request.getAttribute(RequestDispatcher.ERROR_METHOD); // TRACE
             String path = (String) request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
+            response.reset(); // the container has put its own methods into Allow
             send((Reply) core.open(new Head(method, path, null, null, 0, Head.ALWAYS_WANTED, request::getHeader)));
         } else {
             send(core.refusedByServer(status instanceof Integer known ? known : 500));

@@ -3,6 +3,7 @@ package org.restbench.settings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -34,6 +35,8 @@ public record DatabaseSettings(
                             .findFirst()
                             .orElse("")
                             .strip();
+        } catch (CharacterCodingException notUtf8) {
+            throw new InvalidSetting("RESTBENCH_DATABASE_PASSWORD_FILE", passwordFile.toString(), "a file in UTF-8");
         } catch (IOException gone) {
             throw new UncheckedIOException(gone);
         }

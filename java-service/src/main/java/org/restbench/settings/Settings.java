@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -114,11 +115,14 @@ public record Settings(
         String host(String variable, String unset) {
             String host = variables.getOrDefault(variable, unset);
             try {
-                InetAddress.getByName(host);
-                return host;
+                if (!host.isEmpty()) { // Java takes an empty name for this machine
+                    InetAddress.getByName(host);
+                    return host;
+                }
             } catch (UnknownHostException unknown) {
-                throw new InvalidSetting(variable, host, "an address or the name of this machine");
+                // reported below
             }
+            throw new InvalidSetting(variable, host, "an address or the name of this machine");
         }
 
         /** An invalid value is not shown in the message, as it may hold a password. */
@@ -136,8 +140,12 @@ public record Settings(
 
         Path path(String variable, Predicate<Path> isRight, String allowed) {
             String value = variables.get(variable);
-            if (value == null || isRight.test(Path.of(value))) {
-                return value == null ? null : Path.of(value);
+            try {
+                if (value == null || !value.isEmpty() && isRight.test(Path.of(value))) {
+                    return value == null ? null : Path.of(value);
+                }
+            } catch (InvalidPathException noPath) {
+                // reported below: in the locale C, Java makes no path of a name beyond ASCII
             }
             throw new InvalidSetting(variable, value, allowed);
         }

@@ -4,6 +4,7 @@ import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
+import io.helidon.http.Method;
 import io.helidon.http.RequestException;
 import io.helidon.http.Status;
 import io.helidon.http.encoding.ContentDecoder;
@@ -135,7 +136,11 @@ final class HelidonFramework extends ServerLifecycle {
         if (stopping || isIdle) {
             response.header(HeaderValues.CONNECTION_CLOSE);
         }
-        send(reply, response);
+        if (request.prologue().method().equals(Method.HEAD)) {
+            sendHead(reply, response);
+        } else {
+            send(reply, response);
+        }
         if (response.headers().contains(HeaderValues.CONNECTION_CLOSE)) {
             throw new CloseConnectionException("the service asked for it"); // otherwise Helidon would go on reading
         }
@@ -158,11 +163,22 @@ final class HelidonFramework extends ServerLifecycle {
         return exchange.run().toCompletableFuture().join();
     }
 
-    private static void send(Reply reply, ServerResponse response) {
-        byte[] body = reply.body();
+    /** Sends the answer to HEAD, from which Helidon would not leave out a body. */
+    private static void sendHead(Reply reply, ServerResponse response) {
+        setHead(reply, response);
+        reply.sent();
+        response.send();
+    }
+
+    private static void setHead(Reply reply, ServerResponse response) {
         response.status(Status.create(reply.status()));
         reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
-        response.headers().contentLength(body.length);
+        response.headers().contentLength(reply.body().length);
+    }
+
+    private static void send(Reply reply, ServerResponse response) {
+        byte[] body = reply.body();
+        setHead(reply, response);
         if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
             reply.sent();
             response.send(body); // writes head and body at once; a stream writes twice

@@ -116,7 +116,10 @@ class SettingsTest {
         "RESTBENCH_RECEIPT_SECONDS,0,1 to 86400",
         "RESTBENCH_DATABASE_FREE_PATH,/no/such/file,a path that exists",
         "RESTBENCH_DATABASE_MIN_FREE_BYTES,-1,0 to 999999999999",
-        "RESTBENCH_HOST,no such host,address"
+        "RESTBENCH_DATABASE_FREE_PATH,'',a path that exists",
+        "RESTBENCH_DATABASE_FREE_PATH,no\0path,a path that exists",
+        "RESTBENCH_HOST,no such host,address",
+        "RESTBENCH_HOST,'',address"
     })
     void a_bad_value_is_one_line_with_the_variable_and_what_is_allowed(String variable, String value, String allowed) {
         assertThatThrownBy(() -> Settings.from(Map.of(variable, value)))
@@ -150,6 +153,15 @@ class SettingsTest {
         assertThat(settings.password()).isEqualTo("secret");
         assertThat(new DatabaseSettings(null, Path.of("/dev/null"), 1, 1, 1, null, 0).password())
                 .isEmpty();
+    }
+
+    @Test
+    void a_password_that_is_no_utf_8_is_told_in_one_line(@TempDir Path folder) throws IOException {
+        Path file = Files.write(folder.resolve("password"), new byte[] {'p', (byte) 0xff});
+        DatabaseSettings settings = new DatabaseSettings(null, file, 1, 1, 1, null, 0);
+        assertThatThrownBy(settings::password)
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_DATABASE_PASSWORD_FILE=" + file + ": must be a file in UTF-8");
     }
 
     @Test
