@@ -165,7 +165,7 @@ class Factorial:
 
 def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
     """The effects of a run's design, from its blocks; None where the run has no factorial design.
-    Raises CellsFailed where no block has measured every corner."""
+    Raises CellsFailed where they cannot be computed (`analyse`)."""
     design, by_cell = definition.factorial, {row.cell: row for row in rows}
     if design is None:
         return None
@@ -176,8 +176,8 @@ def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
 def analyse(design: Design, values: Values, confidence: float = CONFIDENCE) -> Factorial:
     """The effects of a design on its response.
 
-    Raises CellsFailed where no block has every cell, ValueError where the multiplicative model was
-    asked for and a value is not above 0.
+    Raises CellsFailed where no block has every cell, or where the multiplicative model was asked
+    for and a value is not above 0.
     """
     blocks, left_out = _whole_blocks(design, values)
     y = np.array([[cell[block] for block in blocks] for cell in values], dtype=np.float64)
@@ -267,7 +267,9 @@ def _whole_blocks(design: Design, values: Values) -> tuple[tuple[int, ...], tupl
 def _model(design: Design, y: Array) -> Literal["additive", "multiplicative"]:
     """The model asked for; `auto` looks at the cells' means."""
     if design.model == "multiplicative" and y.min() <= 0:
-        raise ValueError(f'model = "multiplicative" needs values above 0, one is {y.min()}')
+        raise CellsFailed(
+            f'factorial: model = "multiplicative" needs values above 0, one is {y.min():g}'
+        )
     if design.model != "auto":
         return design.model
     means = y.mean(axis=1)

@@ -32,7 +32,9 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
     found = exported_rows.rows(run)
     known = bottleneck.families(exported.read(run.exported_file), found)
     if not known:
-        raise BadConfiguration(f"{run.path}: no cell has the CPU time of both service and client")
+        raise BadConfiguration(
+            f"{run.path}: no cell of a closed load has the CPU time of both service and client"
+        )
     console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
         console.print(line, markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -15,6 +16,12 @@ from restbench.failures import BadConfiguration
 LONG_MINUTES = 60.0
 LONG_BLOCKS = 5
 LONG_SLOW_ROUND_S = 5.0
+
+
+def require_minutes(minutes: float) -> None:
+    """Raises BadConfiguration where a run cannot take so many minutes."""
+    if not 0 < minutes < math.inf:
+        raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
 
 
 class Profile(Strict):
@@ -54,9 +61,8 @@ class Profile(Strict):
     def lasting(self, minutes: float) -> Profile:
         """The profile for a run of so many minutes: at least as many blocks, as long as before or
         shorter, and more blocks as far as there is time. A long run (LONG_MINUTES) also measures
-        slower cells. Raises BadConfiguration where `minutes` is not above 0."""
-        if minutes <= 0:
-            raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
+        slower cells. Raises BadConfiguration where a run cannot take so many minutes."""
+        require_minutes(minutes)
         blocks = self.blocks if minutes < LONG_MINUTES else max(self.blocks, LONG_BLOCKS)
         block_minutes = min(self.block_s / 60, minutes / blocks)
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}

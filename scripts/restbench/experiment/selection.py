@@ -7,7 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from restbench.experiment.cell import (
     FACTORS,
@@ -56,7 +56,9 @@ Counted = Annotated[int, OfCores, Field(ge=1)]
 
 
 class Strict(Record):
-    """A part of an experiment file: unknown keys are errors."""
+    """A part of an experiment file: unknown keys are errors, and so are TOML's inf and nan."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class OptionalLevels(Strict):

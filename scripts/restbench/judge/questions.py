@@ -85,7 +85,9 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
 
     names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
     if part.over:
-        names = [f"{names[0]} {in_words(part.metric)}", in_words(part.over)]
+        one, two = names
+        second = "" if one == two else f"{two} "
+        names = [f"{one} {in_words(part.metric)}", f"{second}{in_words(part.over)}"]
     return QuestionResult(
         " / ".join(names),
         part.metric,
@@ -169,8 +171,10 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
     ]
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
     lost = [] if kind else _out_of_race(values, metric, rows)
-    far = f"; {', '.join(map(technique, lost))} excluded as far slower" if lost else ""
-    name = f"best of {', '.join(map(technique, here))}{far}"
+    # Candidates of different complexities, such as ways of calling, may share a technique.
+    named = technique if len({*map(technique, here)}) == len(here) else short
+    far = f"; {', '.join(map(named, lost))} excluded as far slower" if lost else ""
+    name = f"best of {', '.join(map(named, here))}{far}"
     values = {cell: each for cell, each in values.items() if cell not in lost}
     for each in values.values():
         if not each.is_usable:

@@ -61,7 +61,7 @@ def judge_again(run: Run) -> None:
 def _effects(definition: Experiment, rows: Sequence[Row]) -> dict[str, Any] | None:
     try:
         found = factorial.of_run(definition, rows)
-    except CellsFailed:  # the page says which corners are missing
+    except CellsFailed:  # the page says why
         return None
     return None if found is None else found.to_json()
 

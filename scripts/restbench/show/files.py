@@ -11,7 +11,7 @@ from pathlib import Path
 
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
-from restbench.show import report, views
+from restbench.show import report, views, wording
 from restbench.show.charts import theme
 from restbench.show.findings import Findings
 from restbench.store import exported
@@ -49,10 +49,10 @@ def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]
 
 def matrix_csv(rows: Iterable[Row]) -> str:
     """The test matrix as CSV, a line per cell: the study's columns, then the ends of intervals. An
-    unknown value is an empty field."""
+    unknown value is an empty field; numbers have as many digits as in `run.json`."""
     fields = [{**row.record(), **_ends(row)} for row in rows]
     rounded = [
-        {name: round(of, 3) if isinstance(of, float) else of for name, of in each.items()}
+        {name: wording.rounded(of, 6) if isinstance(of, float) else of for name, of in each.items()}
         for each in fields
     ]
     return as_csv(rounded, (*columns.NAMES, *columns.ENDS))

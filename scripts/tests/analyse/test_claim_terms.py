@@ -69,6 +69,35 @@ def test_the_best_of_several_needs_them_all() -> None:
     assert better_hour.parts[0].label.startswith("pinned low"), "by the blocks that both have"
 
 
+def test_candidates_of_one_technique_are_named_by_what_differs() -> None:
+    file = claim(
+        'metric = "throughput_per_s"\nexpect = "not less"\n'
+        'cells = { service = "java", strategy = "serial", users = 10 }\n'
+        'numerator = { complexity = "high" }\n'
+        'denominator_best = { complexity = ["low", "medium"] }\n'
+    )
+    levels = ("high", "low", "medium")
+    found = decided(file, [row(f"java serial {level} 10", BASE) for level in levels])
+    assert "(best of java serial low 10u, java serial medium 10u)" in found.parts[0].label
+
+
+def test_a_ratio_of_two_metrics_names_both_cells_where_they_differ() -> None:
+    both = (
+        'metric = "mean_ms"\nover = "p95_ms"\nexpect = "greater"\n'
+        'cells = { service = "java", strategy = "serial", users = 10 }\n'
+        'numerator = { complexity = "high" }\ndenominator = { complexity = "LEVEL" }\n'
+    )
+    measured = [row(f"java serial {level} 10", BASE) for level in ("low", "high")]
+    labels = [
+        decided(claim(both.replace("LEVEL", level)), measured).parts[0].label
+        for level in ("low", "high")
+    ]
+    assert labels == [
+        "java serial high 10u mean ms / java serial low 10u p95 ms",
+        "java serial high 10u mean ms / p95 ms",
+    ]
+
+
 def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None:
     best = (
         'metric = "throughput_per_s"\nexpect = "not less"\n'

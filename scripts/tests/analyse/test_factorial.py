@@ -217,7 +217,7 @@ def test_effects_multiply_from_three_times_the_smallest_mean_on(largest: float, 
 
 def test_what_is_not_above_0_is_never_multiplied() -> None:
     assert of([(-1,), (1,), (2,), (30,)]).model == "additive"
-    with pytest.raises(ValueError, match="needs values above 0, one is 0"):
+    with pytest.raises(CellsFailed, match="needs values above 0, one is 0"):
         of([(0,), (1,), (2,), (30,)], model="multiplicative")
 
 

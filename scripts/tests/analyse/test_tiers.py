@@ -150,6 +150,13 @@ def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> No
     assert len(throughput.panels) == len(latency.panels) == 15
 
 
+def test_a_load_at_a_rate_is_no_closed_load() -> None:
+    """Its rate is what limits it, so 60 users predict nothing."""
+    run = exported.read(store.RESULTS / "messages-trace" / "run.json")
+    known = bottleneck.families(run, entries.rows_of(run))
+    assert [each.cell.complexity for each in known] == ["one-queue"]
+
+
 def test_techniques_of_one_strategy_do_not_look_alike_where_they_stand_together() -> None:
     run = exported.read(store.RESULTS / "messages" / "run.json")
     known = bottleneck.families(run, entries.rows_of(run))

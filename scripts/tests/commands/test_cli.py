@@ -87,6 +87,8 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str)
             ("run", "thesis", "--attach", "java=http://127.0.0.1:65536"),
             "--attach java=http://127.0.0.1:65536: give SERVICE=",
         ),
+        (("plan", "thesis", "--minutes", "nan"), "--minutes nan: give a time above 0"),
+        (("extend", "reference", "--minutes", "inf"), "--minutes inf: give a time above 0"),
         (("report", "yesterday"), "no run 'yesterday'"),
         (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ("seed = 3", "seed = ", "not TOML"),
         ("seed = 3", "seed = -3", "seed: Input should be greater than or equal to 0"),
         ("seed = 3", "seed = 3\nelement_min = 51", "element_min: needs to be at most element_max"),
+        ("java = 0, ", "java = inf, ", "warm_max_s.java: Input should be a finite number"),
         ("java = 0, ", "", "profiles.quick.warm_max_s: lacks 'java'"),
         ("[profiles.quick]", f"{2 * GROUP}[profiles.quick]", "groups: two groups are named 'all'"),
     ],
@@ -167,5 +169,6 @@ def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
     assert (short.blocks, short.block_s) == (3, 120)
     tenths = quick.model_copy(update={"blocks": 1, "minutes": 0.8})
     assert tenths.lasting(2.4).most_blocks == 3, "2.4 / 0.8 is a little less than 3"
-    with pytest.raises(BadConfiguration, match="above 0"):
-        quick.lasting(-1)
+    for none in (-1, math.nan, math.inf):
+        with pytest.raises(BadConfiguration, match="above 0"):
+            quick.lasting(none)

@@ -94,6 +94,19 @@ def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
     assert lacking.test_matrix_csv.exists() and not lacking.factorial_json.exists()
 
 
+def test_a_cell_that_answers_nothing_leaves_a_run_without_a_multiplicative_model(
+    tmp_path: Path,
+) -> None:
+    per_s = {
+        f"java {strategy} low {users}": [1000.0, 1100.0, 0.01 if strategy == "pinned" else 900.0]
+        for strategy in ("serial", "pinned")
+        for users in (10, 30)
+    }
+    file = FILE.replace('design = "2^k r"', 'design = "2^k r"\nmodel = "multiplicative"')
+    run = build(tmp_path / "run", per_s, experiment=file)
+    assert "needs values above 0, one is 0" in part_of(page_of(run), "factorial")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

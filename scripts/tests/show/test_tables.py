@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fixture_run import START, Made, build, cell, error, steady_load, wrong_answer
 from shown_run import findings, page_of, part_of
+from synthetic_rows import row
 
 from restbench.analyse import measures
 from restbench.experiment import columns
@@ -45,6 +47,12 @@ def test_the_csv_has_a_line_a_cell_with_empty_fields_for_the_unknown(run: Run) -
     void, failed = records[1], records[3]
     assert (void["wrong_answers"], void["samples"], void["mean_ms"]) == ("1", "400", "")
     assert (failed["samples"], failed["flags"]) == ("", "failed")
+
+
+def test_the_csv_has_small_numbers_as_exactly_as_run_json() -> None:
+    small = row("java serial low 10", [0.0123456789], queue_ms=[0.0000562383])
+    (record,) = csv.DictReader(io.StringIO(files.matrix_csv([small])))
+    assert (record["throughput_per_s"], record["queue_ms"]) == ("0.0123457", "5.62383e-05")
 
 
 def test_a_cell_with_two_test_ids_stands_in_both_tables(run: Run) -> None:

@@ -42,7 +42,9 @@ HOW_TO_READ = (
 
 
 def families(run: RunExport, rows: Sequence[Row]) -> list[Family]:
-    """The families of those cells of a run whose tiers were observed."""
+    """The families of those cells of a run whose tiers were observed, under a closed load."""
+    at_rate = {each.cell for each in run.traces if each.rate_per_s}
+    rows = [row for row in rows if row.cell.id not in at_rate]
     facts = run.machine.model_dump()
     allowed = facts.get("cores_allowed") or range(run.machine.cores_online or 1)
     load = facts.get("load_cores", allowed)

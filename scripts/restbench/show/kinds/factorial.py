@@ -29,8 +29,7 @@ _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
 def of(found: Findings) -> Factorial | str | None:
-    """The effects of the run's design; a text that says so where no block has every corner of the
-    design; None without a design."""
+    """The effects of the run's design; why there are none; None without a design."""
     try:
         return factorial.of_run(found.definition, found.rows)
     except CellsFailed as error:
