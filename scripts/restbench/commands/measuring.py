@@ -74,7 +74,7 @@ def show_plan(
         console.print(f"group {group.name}: {part}", markup=False)
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
-            console.print(f"  {cell.id}{shown}", markup=False)
+            console.print(f"  {cell.id}{shown}", markup=False, soft_wrap=True)
     for each in environment.planned(order):
         console.print(each, soft_wrap=True)
     console.print(_cost(order), soft_wrap=True)
