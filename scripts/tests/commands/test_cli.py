@@ -11,6 +11,7 @@ from command_line import restbench, started
 from fixture_run import FIXTURES
 
 from restbench.commands import results
+from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.store import exported, store
 from restbench.store.store import EXPERIMENTS
@@ -62,7 +63,7 @@ def test_the_path_of_a_dashboard_is_one_line_however_long(
 ) -> None:
     page = Path(*["a-folder-of-a-run"] * 9, "index.html")
     monkeypatch.setattr(results, "with_raw_data", lambda name: name)
-    monkeypatch.setattr(results.dashboards, "write", lambda _run, _cell: [page])
+    monkeypatch.setattr(dashboards, "write", lambda _run, _cell: [page])
     assert restbench("dashboard", "a-run", "a-cell").stdout == f"{page}\n"
 
 
