@@ -58,6 +58,13 @@ def test_the_id_of_a_cell_is_one_line_however_long(tmp_path: Path) -> None:
     assert done.stdout.count(f"-{settings}\n") == 4
 
 
+def test_plan_tells_the_time_of_the_selected_traces_alone() -> None:
+    only = ("--cells", "users=60 postgres=shared_buffers=2GB")
+    done = restbench("plan", "messages-trace", "--profile", "reference", *only)
+    told = "1 cells, 1 block in about 30 min 05 s and the start of its services"
+    assert done.stdout.splitlines()[-1] == told
+
+
 def test_the_path_of_a_dashboard_is_one_line_however_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
