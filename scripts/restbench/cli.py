@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import itertools
 import signal
 import sys
@@ -140,6 +141,9 @@ def _listen_to_signals() -> None:
 def main(command: typer.Typer = app) -> None:
     """Run the command line; every failure becomes one line and its exit code here."""
     _listen_to_signals()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale without "→" must not end a run
     try:
         command(standalone_mode=True)
     except (Failure, Interrupted) as failure:

@@ -75,7 +75,7 @@ def show_plan(
         console.print(f"group {group.name}: {part}", markup=False)
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
-            console.print(f"  {cell.id}{shown}", markup=False)
+            console.print(f"  {cell.id}{shown}", markup=False, soft_wrap=True)
     for each in environment.planned(order):
         console.print(each, soft_wrap=True)
     console.print(_cost(order), soft_wrap=True)
@@ -233,18 +233,23 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
 def _cost(order: Order) -> str:
     """The number of cells and blocks and their duration, as far as known before the run."""
     profile = order.profile
-    cells = len({each.cell for each in order.plan})
+    planned = {each.cell for each in order.plan}
+    cells = len(planned)
     is_known = order.experiment.traits.least_block_known
     least_s = closed_load.least_block_s(runner.groups_of(order)) if is_known else 0.0
     fewest = min(profile.blocks, FEWEST_BLOCKS)
     seconds = max(60 * profile.minutes, fewest * least_s)
+    if trace := order.experiment.trace:
+        once_s = sum(trace.seconds_of(each, order.profile_name) for each in planned)
+        seconds = profile.blocks * once_s
     in_time = int(seconds / least_s) if is_known else profile.blocks
     most = min(profile.blocks, max(fewest, in_time))
     blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
-    least = f"; one takes at least {duration(least_s)} and the start of its services"
+    least = f"; one takes at least {duration(least_s)}" if is_known else ""
+    starts = " and the start of its services" if is_known or trace else ""
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
-    return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_known}{further}"
+    return f"{cells} cells, {blocks} in about {duration(seconds)}{least}{starts}{further}"
 
 
 def create_run_folder(order: Order) -> Run:

@@ -70,7 +70,7 @@ def build_dashboard(
     """Make the JMeter dashboard of one cell."""
     run = with_raw_data(name)
     for page in dashboards.write(run, cell):
-        console.print(str(page))
+        console.print(str(page), markup=False, soft_wrap=True)
 
 
 def keep_run(

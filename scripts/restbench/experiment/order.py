@@ -76,7 +76,7 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
             if not is_known and level not in known:
                 raise BadConfiguration(
                     f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
-                    f"it has {', '.join(known)}"
+                    f"it has {', '.join(each or '(empty)' for each in known)}"
                 )
     return Where.model_validate(wanted)
 

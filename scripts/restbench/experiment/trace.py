@@ -73,6 +73,11 @@ class Trace(DriverTable):
             raise ValueError(f"trace.runs: none selects cell '{cell.id}'")
         return found
 
+    def seconds_of(self, cell: Cell, profile: str) -> float:
+        """How long a profile loads a cell, whatever the time of the run."""
+        asked = self.run_of(cell)
+        return asked.warm_s + asked.duration_s[profile]
+
     def require(self, asked: Demand) -> None:
         """Raises ValueError where a cell of a profile has no duration, or a cell with a fault has
         no database."""

@@ -10,8 +10,11 @@ import pytest
 from command_line import restbench, started
 from fixture_run import FIXTURES
 
+from restbench.commands import results
+from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.store import exported, store
+from restbench.store.store import EXPERIMENTS
 
 
 def test_help_shows_examples_and_exit_codes() -> None:
@@ -35,6 +38,40 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 127
     assert lines[-1].startswith("127 cells, 3 blocks in about 20 min 00 s; one takes at least ")
     assert sum("T-A01" in line for line in lines) == 3
+
+
+def test_a_locale_that_lacks_a_character_does_not_end_a_command() -> None:
+    done = started("plan", "factorial", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "B complexity: low ? medium" in done.stdout
+
+
+def test_the_id_of_a_cell_is_one_line_however_long(tmp_path: Path) -> None:
+    text = (EXPERIMENTS / "smoke.toml").read_text(encoding="utf-8")
+    settings = ",".join(
+        f"RESTBENCH_MAX_{name}=99" for name in ("IN_FLIGHT", "CONNECTIONS", "OPERATIONS")
+    )
+    (tmp_path / "mine.toml").write_text(
+        text.replace("[[cells]]", f'[[cells]]\nsettings = "{settings}"'), encoding="utf-8"
+    )
+    done = restbench("plan", str(tmp_path / "mine.toml"), "--profile", "smoke")
+    assert done.stdout.count(f"-{settings}\n") == 4
+
+
+def test_plan_tells_the_time_of_the_selected_traces_alone() -> None:
+    only = ("--cells", "users=60 postgres=shared_buffers=2GB")
+    done = restbench("plan", "messages-trace", "--profile", "reference", *only)
+    told = "1 cells, 1 block in about 30 min 05 s and the start of its services"
+    assert done.stdout.splitlines()[-1] == told
+
+
+def test_the_path_of_a_dashboard_is_one_line_however_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = Path(*["a-folder-of-a-run"] * 9, "index.html")
+    monkeypatch.setattr(results, "with_raw_data", lambda name: name)
+    monkeypatch.setattr(dashboards, "write", lambda _run, _cell: [page])
+    assert restbench("dashboard", "a-run", "a-cell").stdout == f"{page}\n"
 
 
 @pytest.mark.parametrize(

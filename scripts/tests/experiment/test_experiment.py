@@ -138,6 +138,7 @@ def test_a_selection_takes_part_of_the_cells() -> None:
         ("strategie=pinned", "'strategie=pinned' is not FACTOR=LEVEL"),
         ("strategy", "'strategy' is not FACTOR=LEVEL"),
         ("users=10 users=30", "'users' appears twice: give users=LEVEL,LEVEL"),
+        ("settings=A=1", "settings: 'A=1' is not in experiment 'thesis'; it has (empty)"),
         ("users=-10", "users: '-10' is not in experiment 'thesis'; it has 10, 30, 60"),
         ("strategy=pinnd", "strategy: 'pinnd' is not in experiment 'thesis'; it has serial"),
     ],

@@ -96,6 +96,14 @@ def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page:
     assert page.evaluate("document.getElementById(location.hash.slice(1)).open")
 
 
+def test_a_printed_page_has_its_charts_though_nobody_scrolled_to_them(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 100})
+    page.reload()
+    page.pdf()
+    figures = page.locator("figure.chart:visible")
+    assert figures.locator(".plot svg").count() == figures.count()
+
+
 def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page: Page) -> None:
     wait_until_drawn(page)
     page.locator("#matrix > summary").click()

@@ -96,11 +96,13 @@ window.drawChart = (place, spec) => {
   }
   scheme.addEventListener("change", draw);
   return new Promise((settle) => {
-    new ResizeObserver(() => {
+    const fit = () => {
       const width_px = Math.floor(place.clientWidth);
       if (!width_px || width_px === state.width_px) return;
       state.width_px = width_px;
       draw().then(settle);
-    }).observe(place);
+    };
+    fit();  // at once: a page that is printed has no later frame
+    new ResizeObserver(fit).observe(place);
   });
 };

@@ -114,7 +114,7 @@ class HttpTest {
         JsonNode codes = openApi.at("/components/schemas/Error/properties/errorCode/enum");
         assertThat(codes.valueStream()).hasSize(16).allMatch(JsonNode::isString);
         String page = service.get("/docs").body();
-        assertThat(page).doesNotContain("http://", "https://");
+        assertThat(page).doesNotContain("http://", "https://").contains("rel=\"icon\"");
         assertThat(service.get("/docs/start.js").body()).contains("\"/openapi.json\"");
         for (String asset : List.of("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js")) {
             assertThat(page).contains(asset);
