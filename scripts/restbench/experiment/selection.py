@@ -47,7 +47,7 @@ Many = BeforeValidator(_as_list)
 OfCores = BeforeValidator(_counted)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
-Above0 = Annotated[float, Field(gt=0)]
+Above0 = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 #: Settings of the database, in the form of `Cell.postgres`.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: Variables of a service's environment, in the form of `Cell.settings`.
