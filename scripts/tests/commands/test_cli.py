@@ -130,6 +130,29 @@ def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
     assert "nme: unknown key; allowed here are name, title" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("there", "instead", "told"),
+    [
+        ('name = "smoke"', 'name = "a/b"', "name: String should match pattern"),
+        ('name = "smoke"', f'name = "{"x" * 300}"', "name: String should match pattern"),
+        ("low =", '"../low" =', "complexities.../low.[key]: String should match pattern"),
+        ("[profiles.smoke]", '[profiles."a/b"]', "profiles.a/b.[key]: String should match"),
+        ("seed = 1", f"seed = {'[' * 5000}", "mine.toml: not TOML: maximum recursion depth"),
+        ("seed = 1", f"seed = {'9' * 5000}", "mine.toml: not TOML: Exceeds the limit (4300 dig"),
+    ],
+)
+def test_what_an_experiment_file_may_not_say_is_one_line(
+    tmp_path: Path, there: str, instead: str, told: str
+) -> None:
+    text = store.experiment_file("smoke").read_text(encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(there, instead))
+    done = restbench("plan", str(path), "--profile", "smoke")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize("minutes", ["nan", "inf", "1e300"])
 def test_an_experiment_file_has_a_time_that_can_be_measured(tmp_path: Path, minutes: str) -> None:
     text = store.experiment_file("smoke").read_text(encoding="utf-8")
