@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import itertools
@@ -15,7 +16,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from restbench.failures import ExitCode, Failure, Interrupted
+from restbench.failures import BadConfiguration, ExitCode, Failure, Interrupted
 from restbench.machine import storage
 
 HELP = """Measure parallel execution techniques of web services.
@@ -150,9 +151,19 @@ def main(command: typer.Typer = app) -> None:
         _end(failure)
     except OSError as error:
         # Code that writes a figure or a dashboard may find the disk full.
-        if (found := storage.problem(error)) is None:
+        if (found := storage.problem(error) or _wrong_name(error)) is None:
             raise
         _end(found)
+
+
+def _wrong_name(error: OSError) -> BadConfiguration | None:
+    """The failure to report where the name of a file or folder cannot be used; else None."""
+    mends = {
+        errno.EACCES: "give yourself the right to use it",
+        errno.ENAMETOOLONG: "give a shorter one",
+    }
+    mend = mends.get(error.errno or 0)
+    return BadConfiguration(f"{error.filename}: {error.strerror}: {mend}") if mend else None
 
 
 def _end(failure: Failure | Interrupted) -> NoReturn:

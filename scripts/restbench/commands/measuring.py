@@ -33,7 +33,7 @@ from restbench.experiment import experiment, toml_file
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
-from restbench.experiment.profile import require_minutes
+from restbench.experiment.profile import require_time
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import (
     BadConfiguration,
@@ -111,7 +111,7 @@ def extend_run(
     minutes: Annotated[float, typer.Option(metavar="N", help="How much longer to measure.")] = 30.0,
 ) -> None:
     """Extend a run: more blocks for undecided claims."""
-    require_minutes(minutes)
+    require_time(minutes)
     run = with_raw_data(name)
     order = resuming.order_to_extend(run, minutes)
     end(measured(order, run, f"'restbench extend {run.name}'"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from collections.abc import Iterable
@@ -12,12 +13,25 @@ import typer
 from rich.console import Console
 
 from restbench.experiment.cell import FACTORS
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, Interrupted
 
 Known = TypeVar("Known", bound=str)
 #: The width of the output in columns where it does not go to a terminal.
 PLAIN_WIDTH = 100
-console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+
+
+class _Output(Console):
+    """The console of the output, which a user may pipe into a program that ends first (`head`)."""
+
+    def on_broken_pipe(self) -> None:
+        """End as after Ctrl-C. (Rich would end the process without a word.)"""
+        with contextlib.suppress(SystemExit):
+            super().on_broken_pipe()
+        raise Interrupted("interrupted: nothing reads the output any more")
+
+
+_is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: the output is closed
+console = _Output(highlight=False, width=None if _is_terminal else PLAIN_WIDTH)
 #: Addresses of services that can be attached: host and port only, which is all that JMeter takes.
 _ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?", re.ASCII)
 

@@ -19,7 +19,7 @@ from restbench.deploy.database import Database
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Front, ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import ports, watch
-from restbench.store.store import serve_folder
+from restbench.store.store import read_object, serve_folder
 from restbench.store.writing import write_json
 
 STOP_TIMEOUT_S = 20.0
@@ -152,7 +152,7 @@ def _noted() -> dict[str, list[tuple[int, *tuple[str, ...]]]]:
     """By service its processes that still run: the id of each, and the folder of a front."""
     if not _state().exists():
         return {}
-    noted = json.loads(_state().read_text(encoding="utf-8"))
+    noted = read_object(_state(), "remove it, and end services that still run by hand")
     ours = {
         name: [(pid, *rest) for pid, born, *rest in processes if born and _born(pid) == born]
         for name, processes in noted.items()

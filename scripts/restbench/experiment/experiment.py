@@ -19,7 +19,7 @@ from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, r
 from restbench.experiment.npb import Npb
 from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Above0, NotNegative, Strict, Where, is_any
+from restbench.experiment.selection import Above0, FileName, NotNegative, Strict, Where, is_any
 from restbench.experiment.study import Figure, PublishedWorkers, TestId
 from restbench.experiment.thresholds import Thresholds
 from restbench.experiment.trace import Trace
@@ -51,7 +51,7 @@ class Group(Strict):
 class Experiment(Strict):
     """A whole experiment file."""
 
-    name: str
+    name: FileName
     title: str
     seed: NotNegative
     element_min: int = 0
@@ -63,7 +63,7 @@ class Experiment(Strict):
     apart: Literal["service", "pool_threads"] | None = None
     """A factor whose levels a block measures one after the other: only the services of one level
     are up at a time."""
-    complexities: dict[str, Size] = Field(default_factory=dict)
+    complexities: dict[FileName, Size] = Field(default_factory=dict)
     wrk: Where | None = None
     """Cells that wrk loads too, once in a block: it takes less CPU time than the load generator,
     and checks only the status of an answer."""
@@ -72,11 +72,11 @@ class Experiment(Strict):
     pgbench_at_rate: Where | None = None
     """Cells whose statements pgbench also sends at the cell's own rate, on as many connections as
     the service has: a database that has less to do takes more CPU time for an operation."""
-    mixes: dict[str, Shares] = Field(default_factory=dict)
+    mixes: dict[FileName, Shares] = Field(default_factory=dict)
     """Further levels of complexity: mixes of several other levels, with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
     """Variables of a service's environment, in addition to its defaults."""
-    profiles: dict[str, Profile]
+    profiles: dict[FileName, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None
     """A factorial design, whose corner points are cells, before those of `cells`."""

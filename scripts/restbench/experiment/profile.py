@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -16,19 +15,21 @@ from restbench.failures import BadConfiguration
 LONG_MINUTES = 60.0
 LONG_BLOCKS = 5
 LONG_SLOW_ROUND_S = 5.0
+#: The longest time of a run: a week.
+MOST_MINUTES = 7 * 24 * 60.0
 
 
-def require_minutes(minutes: float) -> None:
-    """Raises BadConfiguration where a run cannot take so many minutes."""
-    if not 0 < minutes < math.inf:
-        raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
+def require_time(minutes: float) -> None:
+    """Raises BadConfiguration where an option `--minutes` gives no time that a run can have."""
+    if not 0 < minutes <= MOST_MINUTES:
+        raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0, at most a week")
 
 
 class Profile(Strict):
     """How long and how often cells are measured (method, rules 3, 6 and 13)."""
 
     description: str = ""
-    minutes: Above0
+    minutes: Annotated[float, Field(gt=0, le=MOST_MINUTES)]
     """The time of a run: all its blocks and long windows together."""
     blocks: Positive
     """The planned number of blocks, each with fresh services; fewer where the time is short."""
@@ -61,8 +62,8 @@ class Profile(Strict):
     def lasting(self, minutes: float) -> Profile:
         """The profile for a run of so many minutes: at least as many blocks, as long as before or
         shorter, and more blocks as far as there is time. A long run (LONG_MINUTES) also measures
-        slower cells. Raises BadConfiguration where a run cannot take so many minutes."""
-        require_minutes(minutes)
+        slower cells. Raises BadConfiguration where `minutes` is no time (require_time)."""
+        require_time(minutes)
         blocks = self.blocks if minutes < LONG_MINUTES else max(self.blocks, LONG_BLOCKS)
         block_minutes = min(self.block_s / 60, minutes / blocks)
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}

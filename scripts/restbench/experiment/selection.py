@@ -47,7 +47,9 @@ Many = BeforeValidator(_as_list)
 OfCores = BeforeValidator(_counted)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
-Above0 = Annotated[float, Field(gt=0)]
+#: A name that becomes a part of the names of files.
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
+Above0 = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 #: Settings of the database, in the form of `Cell.postgres`.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: Variables of a service's environment, in the form of `Cell.settings`.

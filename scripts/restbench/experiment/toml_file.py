@@ -46,10 +46,10 @@ def parse(
     try:
         given = tomllib.loads(text.decode("utf-8"))
         return kind.model_validate(given, context={"cores_allowed": cores_allowed})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadConfiguration(f"{source}: not TOML: {error}") from error
     except ValidationError as error:
         raise BadConfiguration(f"{source}: {first_problem(error, kind, given)}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadConfiguration(f"{source}: not TOML: {error}") from error
     except BadConfiguration as error:
         raise BadConfiguration(f"{source}: {error}") from error
 

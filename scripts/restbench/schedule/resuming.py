@@ -88,8 +88,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     took_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
     if not took_s:
         raise BadConfiguration(
-            f"{run.path}: has no finished block: 'restbench run {manifest.experiment} --resume' "
-            "continues it"
+            f"{run.path}: has no finished block: '{manifest.command} --resume' continues it"
         )
     loaded = experiment.load(run.experiment_file, run.cores_allowed())
     # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.

@@ -117,7 +117,7 @@ class Run(RunFolder):
     @property
     def has_raw_data(self) -> bool:
         """Whether the folder holds the measurements themselves; a kept copy does not."""
-        return self.trials.exists() or (self.path / "raw").is_dir()
+        return self.can_go_on or (self.path / "raw").is_dir()
 
     @property
     def is_kept(self) -> bool:

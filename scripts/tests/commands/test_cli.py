@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,9 +128,12 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str)
             ("run", "thesis", "--attach", "java=http://127.0.0.1:65536"),
             "--attach java=http://127.0.0.1:65536: give SERVICE=",
         ),
-        (("plan", "thesis", "--minutes", "nan"), "--minutes nan: give a time above 0"),
-        (("extend", "reference", "--minutes", "inf"), "--minutes inf: give a time above 0"),
+        (("plan", "smoke", "--profile", "smoke", "--minutes", "nan"), "--minutes nan: give a time"),
+        (("plan", "smoke", "--profile", "smoke", "--minutes", "1e300"), "above 0, at most a week"),
+        (("extend", "latest", "--minutes", "inf"), "--minutes inf: give a time above 0, at most a"),
         (("report", "yesterday"), "no run 'yesterday'"),
+        (("report", "y" * 300), "File name too long: give a shorter one"),
+        (("plan", "y" * 300), "File name too long: give a shorter one"),
         (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
         (
             ("ab", "HEAD", ".", "--experiment", "thesis"),
@@ -158,6 +165,79 @@ def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
     assert done.returncode == 2
     assert str(path) in done.stderr
     assert "nme: unknown key; allowed here are name, title" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "told"),
+    [
+        ('name = "smoke"', 'name = "a/b"', "name: String should match pattern"),
+        ('name = "smoke"', f'name = "{"x" * 300}"', "name: String should match pattern"),
+        ("low =", '"../low" =', "complexities.../low.[key]: String should match pattern"),
+        ("[profiles.smoke]", '[profiles."a/b"]', "profiles.a/b.[key]: String should match"),
+        ("seed = 1", f"seed = {'[' * 5000}", "mine.toml: not TOML: maximum recursion depth"),
+        ("seed = 1", f"seed = {'9' * 5000}", "mine.toml: not TOML: Exceeds the limit (4300 dig"),
+    ],
+)
+def test_what_an_experiment_file_may_not_say_is_one_line(
+    tmp_path: Path, there: str, instead: str, told: str
+) -> None:
+    text = store.experiment_file("smoke").read_text(encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(there, instead))
+    done = restbench("plan", str(path), "--profile", "smoke")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("minutes", ["nan", "inf", "1e300"])
+def test_an_experiment_file_has_a_time_that_can_be_measured(tmp_path: Path, minutes: str) -> None:
+    text = store.experiment_file("smoke").read_text(encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("minutes = 0.6", f"minutes = {minutes}"))
+    done = restbench("plan", str(path), "--profile", "smoke")
+    assert done.returncode == 2
+    assert "profiles.smoke.minutes: " in done.stderr
+
+
+def test_output_that_nobody_reads_ends_the_command_in_one_line() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from restbench.cli import main; main()", "plan", "thesis"]
+    with os.fdopen(writer) as output:
+        done = subprocess.run(
+            command,
+            cwd=store.ROOT / "scripts",
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 130
+    assert done.stderr == "restbench: interrupted: nothing reads the output any more\n"
+
+
+def test_without_an_output_a_command_does_its_work() -> None:
+    line = f'"{sys.executable}" -c "from restbench.cli import main; main()" plan thesis >&-'
+    done = subprocess.run(
+        ["sh", "-c", line],
+        cwd=store.ROOT / "scripts",
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_run_that_may_not_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_path: Path) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "another-users")
+
+    monkeypatch.setattr(Path, "exists", refused)
+    done = restbench("report", "another-users")
+    assert done.returncode == 2
+    wanted = "another-users: Permission denied: give yourself the right to use it"
+    assert done.stderr == f"restbench: {wanted}\n"
 
 
 @pytest.mark.parametrize("command", ["report", "keep", "compare", "dashboard", "extend"])

@@ -204,3 +204,10 @@ def test_a_database_that_was_started_for_services_that_cannot_start_is_ended(
     with pytest.raises(EnvironmentProblem, match="no flask"):
         command.serve_services()
     assert Database(serve.database_folder()).pids() == ()
+
+
+def test_a_broken_note_of_what_runs_is_one_line_with_what_to_do() -> None:
+    serve._state().write_text("{")
+    with pytest.raises(BadConfiguration, match=r"processes\.json: .*: remove it, and end services"):
+        serve.stop_all()
+    serve._state().unlink()

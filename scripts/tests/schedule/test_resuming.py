@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from stub_bench import Bench
 
-from restbench.commands import measuring
+from restbench.commands import measuring, results
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import ChangedDuringRun, EnvironmentProblem, Interrupted, Unreadable
@@ -117,6 +117,18 @@ def test_a_run_whose_clients_make_what_they_send_goes_on(tmp_path: Path) -> None
     (found,) = known(run, replace(calls, claims_text=None), calls.claims_text)
     assert (found.run.path, found.differences) == (run.path, ())
     assert not run.is_of_old_form
+
+
+def test_a_run_interrupted_before_its_first_trial_is_no_kept_copy(
+    tmp_path: Path, order: Order
+) -> None:
+    """It can be reported, as the message of the interruption promises, and no copy replaces it."""
+    run = Run(tmp_path / "results" / "first")
+    begin.begin(order, run)
+    assert run.has_raw_data
+    assert not run.is_kept
+    results.build_report(str(run.path))
+    assert run.report.exists()
 
 
 def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
