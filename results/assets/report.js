@@ -23,16 +23,18 @@ function definition(chart) {
   return found;
 }
 
-// A chart is drawn when it comes near the window: what is folded away costs nothing until it is opened.
-const charts = [...document.querySelectorAll("figure.chart")];
+// A chart is drawn when it comes near the window, or for printing: what is folded away costs nothing until it is opened.
+const waiting = new Set(document.querySelectorAll("figure.chart"));
+function draw(chart) {
+  if (!waiting.delete(chart)) return;
+  near.unobserve(chart);
+  window.drawChart(chart.querySelector(".drawn"), definition(chart));
+}
 const near = new IntersectionObserver((seen) => {
-  for (const { target, isIntersecting } of seen) {
-    if (!isIntersecting) continue;
-    near.unobserve(target);
-    window.drawChart(target.querySelector(".drawn"), definition(target));
-  }
+  for (const { target, isIntersecting } of seen) if (isIntersecting) draw(target);
 }, { rootMargin: "600px" });
-for (const chart of charts) near.observe(chart);
+for (const chart of waiting) near.observe(chart);
+addEventListener("beforeprint", () => waiting.forEach(draw));
 
 // A heading sorts its table: by number where the fields have one, the empty ones last.
 function sort(heading) {
