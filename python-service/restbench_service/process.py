@@ -100,7 +100,7 @@ def is_worker(pid: int) -> bool:
 
 def free_socket(path: str) -> str:
     """Remove the socket that a dead process has left at a path. Returns what occupies the path if
-    that cannot be removed (a listening process, or no socket), or "" if the path is free.
+    that cannot be removed (another process's socket, or no socket), or "" if the path is free.
     """
     try:
         mode = Path(path).lstat().st_mode
@@ -109,6 +109,7 @@ def free_socket(path: str) -> str:
     if not stat.S_ISSOCK(mode):
         return "what is no socket"
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
         try:
             probe.connect(path)
         except ConnectionRefusedError:
@@ -116,6 +117,8 @@ def free_socket(path: str) -> str:
             return ""
         except PermissionError:
             return "another user"
+        except OSError:  # its backlog is full, or it is a socket of another kind
+            return "another process"
         peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid, *_ = struct.unpack("3i", peer)
     name = Path(f"/proc/{pid}/comm")

@@ -100,6 +100,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_DATABASE_FREE_PATH", "/nowhere", "must be a path that exists"),
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", "a..b", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", f"{'a' * 64}.org", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "a b", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "unix:", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", f"unix:/{'x' * 107}", "at most 107 bytes"),
@@ -169,6 +171,13 @@ REFUSED = [
         )
         for name in ("fastapi", "aiohttp")
     ],
+    *[
+        (
+            {"RESTBENCH_HOST": f"unix:/{folder}/socket"},
+            f"RESTBENCH_HOST='unix:/{folder}/socket': the folder is missing or not writable\n",
+        )
+        for folder in ("nowhere", "etc/passwd")
+    ],
     (
         {"RESTBENCH_STRATEGIES": "serial,pinned"},
         "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "
@@ -221,6 +230,22 @@ def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:
     assert result.returncode == 2
     assert b"RESTBENCH_MAX_CONNECTIONS=2000" in result.stderr
     assert result.stderr.count(b"\n") == 1
+
+
+def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "password").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    for name in ("PASSWORD_FILE", "FREE_PATH"):
+        monkeypatch.setenv(f"RESTBENCH_DATABASE_{name}", "password")
+    monkeypatch.setattr(main, "ensure_environment", lambda _: None)
+    main.main()
+    assert Path.cwd() == SERVICE
+    settings = main.Settings.from_environment(os.environ)
+    found = (settings.database_password_file, settings.database_free_path)
+    assert found == (str(tmp_path / "password"),) * 2
 
 
 def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
