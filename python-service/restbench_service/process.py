@@ -17,9 +17,9 @@ from types import FrameType
 from typing import Any
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-DROPPED_PREFIX = "OPENBLAS_"
-"""Variables that are dropped: some make numpy's library run code for another processor, which can
-take twice as long."""
+DROPPED = ("OPENBLAS_", "GUNICORN_CMD_ARGS", "prometheus_multiproc_dir")
+"""Beginnings of variables that are dropped: some make numpy's library run code for another
+processor, which can take twice as long; others override the settings and the metrics' folder."""
 MALLOC_VARIABLES = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -152,7 +152,7 @@ def find_temporary_folder() -> str | None:
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
     """The variables of a process that computes; malloc's variables are kept if they are set."""
-    kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED_PREFIX)}
+    kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED)}
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
 

@@ -243,7 +243,7 @@ def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
     monkeypatch.setattr(main, "ensure_environment", lambda _: None)
     main.main()
     assert Path.cwd() == SERVICE
-    settings = main.Settings.from_environment(os.environ)
+    settings = Settings.from_environment(os.environ)
     found = (settings.database_password_file, settings.database_free_path)
     assert found == (str(tmp_path / "password"),) * 2
 
@@ -251,6 +251,7 @@ def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
 def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
     dropped = ("CORETYPE", "L2_SIZE", "VERBOSE", "MAIN_FREE", "DEFAULT_NUM_THREADS", "NUM_THREADS")
     variables = {**{f"OPENBLAS_{name}": "7" for name in dropped}, "MALLOC_ARENA_MAX": "4"}
+    variables |= {"GUNICORN_CMD_ARGS": "--workers 3", "prometheus_multiproc_dir": "/nowhere"}
     found = environment_of(variables, 2)
     assert found == {
         "MALLOC_ARENA_MAX": "4",
