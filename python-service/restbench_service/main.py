@@ -13,6 +13,7 @@ from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
 """The folder of the service, in which the server's command is started."""
+PATHS = ("RESTBENCH_DATABASE_PASSWORD_FILE", "RESTBENCH_DATABASE_FREE_PATH")
 
 
 def main() -> None:
@@ -21,6 +22,10 @@ def main() -> None:
     framework = FRAMEWORKS[settings.framework]
     if settings.socket_path is not None and (owner := free_socket(settings.socket_path)):
         sys.exit(f"RESTBENCH_HOST={settings.host!r}: in use by {owner}")
+    # Relative paths are those of the current folder, which is left here.
+    os.environ.update(
+        {name: str(Path(os.environ[name]).absolute()) for name in PATHS if name in os.environ}
+    )
     os.chdir(FOLDER)
     os.execv(sys.executable, [sys.executable, *framework.command])  # noqa: S606
 
@@ -85,11 +90,18 @@ def _check_strategies(names: tuple[str, ...] | None) -> None:
 
 
 def _check_machine(settings: Settings) -> None:
-    """Raises InvalidSettingError for a low limit of open files or no folder for temporary files."""
+    """Raises InvalidSettingError for a low limit of open files, or no folder for temporary files
+    or for the Unix socket.
+    """
     if not allow_descriptors(settings.descriptors):
         raise InvalidSettingError(
             f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="
             f"{settings.max_connections}, the limit (ulimit -Hn) is lower"
+        )
+    path = settings.socket_path
+    if path is not None and not os.access(f"{Path(path).parent}/", os.W_OK | os.X_OK):
+        raise InvalidSettingError(
+            f"RESTBENCH_HOST={settings.host!r}: the folder is missing or not writable"
         )
     if find_temporary_folder() is None:
         raise InvalidSettingError(

@@ -17,9 +17,9 @@ from types import FrameType
 from typing import Any
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-DROPPED_PREFIX = "OPENBLAS_"
-"""Variables that are dropped: some make numpy's library run code for another processor, which can
-take twice as long."""
+DROPPED = ("OPENBLAS_", "GUNICORN_CMD_ARGS", "prometheus_multiproc_dir")
+"""Beginnings of variables that are dropped: some make numpy's library run code for another
+processor, which can take twice as long; others override the settings and the metrics' folder."""
 MALLOC_VARIABLES = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -100,7 +100,7 @@ def is_worker(pid: int) -> bool:
 
 def free_socket(path: str) -> str:
     """Remove the socket that a dead process has left at a path. Returns what occupies the path if
-    that cannot be removed (a listening process, or no socket), or "" if the path is free.
+    that cannot be removed (another process's socket, or no socket), or "" if the path is free.
     """
     try:
         mode = Path(path).lstat().st_mode
@@ -109,6 +109,7 @@ def free_socket(path: str) -> str:
     if not stat.S_ISSOCK(mode):
         return "what is no socket"
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
         try:
             probe.connect(path)
         except ConnectionRefusedError:
@@ -116,6 +117,8 @@ def free_socket(path: str) -> str:
             return ""
         except PermissionError:
             return "another user"
+        except OSError:  # its backlog is full, or it is a socket of another kind
+            return "another process"
         peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid, *_ = struct.unpack("3i", peer)
     name = Path(f"/proc/{pid}/comm")
@@ -149,7 +152,7 @@ def find_temporary_folder() -> str | None:
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
     """The variables of a process that computes; malloc's variables are kept if they are set."""
-    kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED_PREFIX)}
+    kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED)}
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
 

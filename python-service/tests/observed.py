@@ -70,6 +70,9 @@ class Observed(Workload[Any, Any]):
     def encode(self, output: dict[str, Any]) -> bytes:
         return json.dumps({**output, "serialize": os.getpid()}).encode()
 
+    def query_kind(self, query: str) -> str:  # noqa: ARG002
+        return ""
+
     def identify(self, body: bytes) -> str | int | None:
         return body.decode()
 

@@ -1,5 +1,6 @@
 """The technique that chooses does what it says: who ran what, at which priority."""
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from live_service import pool, wait_until
 from observed import NICE, Held, Observed
 
+from restbench_service.codec.matrix import MatrixJson
 from restbench_service.execution import adaptive as module
 from restbench_service.execution.adaptive import (
     LONG_NS,
@@ -19,6 +21,7 @@ from restbench_service.execution.adaptive import (
 from restbench_service.execution.job import Job
 from restbench_service.execution.strategy import Strategy
 from restbench_service.execution.techniques import PerRequest
+from restbench_service.workloads.matrix import MatrixWorkload
 
 OURS = {os.getpid()}
 OPERATION, BYTE = ("operation of", "observed"), ("byte of", "observed", "")
@@ -147,12 +150,18 @@ def test_the_estimate_follows_what_requests_take(adaptive: Adaptive) -> None:
     assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
 
 
-def test_queries_that_clients_make_up_cannot_fill_the_memory(adaptive: Adaptive) -> None:
-    workload = Observed()
-    body = b" " * MOST_DECODED_HERE_BYTES + b"1"
-    for number in range(module.MOST_KINDS + 10):
-        adaptive.execute(Job(workload, workload, body, f"q={number}")).result()
-    assert len(adaptive.facts()["nanosPerUnit"]) <= module.MOST_KINDS
+def test_of_a_query_only_the_kernel_makes_a_kind(adaptive: Adaptive) -> None:
+    """A delay is no work, and /health, which shows the kinds, shows no text of a client."""
+    codec, row = MatrixJson(1), {"value": "1" + " " * MOST_DECODED_HERE_BYTES}
+    matrix = {"columnCount": 1, "rows": [row]}
+    body = json.dumps({"requestId": 1, "matrixOne": matrix, "matrixTwo": matrix}).encode()
+    for query in ("", "kernel=loops&delay=0", "kernel=native&delay=0", "kernel=native&secret"):
+        adaptive.execute(Job(MatrixWorkload(), codec, body, query)).result()
+    adaptive._ns_per.pop(OPERATION)
+    assert set(adaptive.facts()["nanosPerUnit"]) == {
+        "byte of matrix loops",
+        "byte of matrix native",
+    }
 
 
 def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adaptive) -> None:

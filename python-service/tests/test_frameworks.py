@@ -1,6 +1,7 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -322,6 +323,19 @@ def test_an_answer_that_its_client_does_not_read_stays_counted(
 
 
 VALUE = "4815162342"
+
+
+def test_a_connection_that_is_reset_before_its_body_is_read_is_no_fault(
+    all_of_them: dict[str, LiveService],
+) -> None:
+    service = all_of_them["aiohttp"]
+    before, logged = answered(service)["400"], len(service.log.read_text())
+    for _ in range(10):  # whether the head is read before the reset is a matter of chance
+        with connected(service.port) as client:
+            client.sendall(post_head(2000) + b"x" * 1000)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_until(lambda: answered(service)["400"] > before)
+    assert not service.log.read_text()[logged:]
 
 
 def test_the_log_has_no_values_of_requests(each: LiveService) -> None:

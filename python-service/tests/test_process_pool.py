@@ -4,6 +4,8 @@ import gc
 import os
 import random
 import signal as signals
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -19,6 +21,7 @@ from live_service import (
     PER_ELEMENT,
     PER_REQUEST,
     PRELOADED,
+    SERVICE,
     kill,
     name_of,
     pool_processes,
@@ -329,3 +332,17 @@ def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
     assert serves(strategy)
     assert pool(prefix) == before
     assert all(name_of(pid) for pid in before.values())
+
+
+def test_a_process_that_begins_after_the_service_has_ended_says_nothing() -> None:
+    program = f"""
+import socket
+from restbench_service.execution.worker import begin_work
+ours, theirs = socket.socketpair()
+ours.send(b"1")
+begin_work("PE", theirs, {2**22 + 1}, 0, ())
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=SERVICE, capture_output=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (1, b"")

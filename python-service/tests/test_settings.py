@@ -100,6 +100,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_DATABASE_FREE_PATH", "/nowhere", "must be a path that exists"),
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", "a..b", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", f"{'a' * 64}.org", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "a b", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "unix:", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", f"unix:/{'x' * 107}", "at most 107 bytes"),
@@ -169,6 +171,13 @@ REFUSED = [
         )
         for name in ("fastapi", "aiohttp")
     ],
+    *[
+        (
+            {"RESTBENCH_HOST": f"unix:/{folder}/socket"},
+            f"RESTBENCH_HOST='unix:/{folder}/socket': the folder is missing or not writable\n",
+        )
+        for folder in ("nowhere", "etc/passwd")
+    ],
     (
         {"RESTBENCH_STRATEGIES": "serial,pinned"},
         "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "
@@ -223,9 +232,26 @@ def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:
     assert result.stderr.count(b"\n") == 1
 
 
+def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "password").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    for name in ("PASSWORD_FILE", "FREE_PATH"):
+        monkeypatch.setenv(f"RESTBENCH_DATABASE_{name}", "password")
+    monkeypatch.setattr(main, "ensure_environment", lambda _: None)
+    main.main()
+    assert Path.cwd() == SERVICE
+    settings = Settings.from_environment(os.environ)
+    found = (settings.database_password_file, settings.database_free_path)
+    assert found == (str(tmp_path / "password"),) * 2
+
+
 def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
     dropped = ("CORETYPE", "L2_SIZE", "VERBOSE", "MAIN_FREE", "DEFAULT_NUM_THREADS", "NUM_THREADS")
     variables = {**{f"OPENBLAS_{name}": "7" for name in dropped}, "MALLOC_ARENA_MAX": "4"}
+    variables |= {"GUNICORN_CMD_ARGS": "--workers 3", "prometheus_multiproc_dir": "/nowhere"}
     found = environment_of(variables, 2)
     assert found == {
         "MALLOC_ARENA_MAX": "4",

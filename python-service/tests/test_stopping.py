@@ -3,12 +3,24 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from live_metrics import begun
-from live_service import answers, begin, children, everyone_below, running, state_of, wait_until
+from live_service import (
+    SERVICE,
+    answers,
+    begin,
+    children,
+    everyone_below,
+    free_port,
+    running,
+    state_of,
+    wait_until,
+)
 from raw_client import answer_of, connected, everything
 from test_killed_processes import LONG, SMALL, computing, post
 
@@ -75,3 +87,27 @@ def test_a_worker_that_does_nothing_is_replaced_and_all_end_when_gunicorn_s_mast
     finally:
         service.process.kill()
         assert service.process.wait(60) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
+def test_a_signal_before_uvicorn_handles_signals_ends_the_service(stop: str) -> None:
+    program = f"""
+import os, signal
+from restbench_service.frameworks import fastapi
+made = fastapi.create_app
+def create_app(*arguments):
+    os.kill(os.getpid(), signal.{stop})
+    return made(*arguments)
+fastapi.create_app = create_app
+fastapi.main()
+"""
+    variables = {"RESTBENCH_PORT": str(free_port()), "RESTBENCH_STRATEGIES": "serial"}
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=SERVICE,
+        env={**os.environ, **variables, "RESTBENCH_FRAMEWORK": "fastapi"},
+        capture_output=True,
+        timeout=100,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")

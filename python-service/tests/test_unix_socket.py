@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -95,3 +96,15 @@ def test_what_is_no_socket_stays(tmp_path: Path) -> None:
     path.write_text("precious")
     assert free_socket(str(path)) == "what is no socket"
     assert path.read_text() == "precious"
+
+
+def test_a_socket_that_takes_no_connection_now_or_ever_is_in_use(tmp_path: Path) -> None:
+    for kind, name in ((socket.SOCK_STREAM, "full"), (socket.SOCK_DGRAM, "of datagrams")):
+        path = str(tmp_path / name)
+        with socket.socket(socket.AF_UNIX, kind) as owner, socket.socket(socket.AF_UNIX) as other:
+            owner.bind(path)
+            if kind == socket.SOCK_STREAM:
+                owner.listen(0)
+                other.connect(path)
+            assert free_socket(path) == "another process"
+            assert Path(path).is_socket()

@@ -55,6 +55,10 @@ class Codec(Protocol[Input_co, Output_contra]):
     def encode(self, output: Output_contra) -> bytes:
         """The whole response body; an Answer if it has additional headers."""
 
+    def query_kind(self, query: str) -> str:  # noqa: ARG002
+        """What the query says of the time that a body of a given length takes; no other text."""
+        return ""
+
     def identify(self, body: bytes) -> str | int | None:
         """The request's id for the answer and the log after a fault of the service, or None."""
         return readable_id(body)

@@ -83,6 +83,10 @@ class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
             raise InvalidRequestError("007", message, operands.request_id)
         return operands
 
+    def query_kind(self, query: str) -> str:
+        """See Codec."""
+        return kernel_of(query) or ""
+
     def encode(self, output: MatrixProduct) -> bytes:
         """{"requestId":"...","rows":[[...],...]} without white space."""
         answer = {"requestId": str(output.request_id), "rows": output.rows}

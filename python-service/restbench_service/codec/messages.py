@@ -30,6 +30,7 @@ from .codec import (
     INT64_MAX,
     MISSING,
     Answer,
+    Codec,
     Members,
     delay_fault,
     id_of,
@@ -81,7 +82,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 
 @dataclass(frozen=True)
-class MessagesJson:
+class MessagesJson(Codec[Request, Outcome]):
     """One operation under one strategy; `values` are those of the placeholders in its path."""
 
     operation: str

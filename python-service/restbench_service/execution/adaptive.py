@@ -31,9 +31,6 @@ MOST_DECODED_HERE_BYTES = 64 * 1024
 UNKNOWN_NS_PER_OPERATION, UNKNOWN_NS_PER_BYTE = 50.0, 1000.0
 """Estimates until the first request of a kind has ended: as slow as plain Python, so that no other
 request waits for a long one."""
-MOST_KINDS = 64
-"""Estimates that are kept. They depend on queries, which clients choose: beyond this number all of
-them are dropped."""
 NEWEST_WEIGHT = 0.2
 """Weight of the newest request in the exponential moving average."""
 DISPATCHES = 30
@@ -132,7 +129,7 @@ class Adaptive(Strategy):
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
         """The unit of the estimate, how many there are, and the ns per unit while unknown."""
         if len(job.body) > MOST_DECODED_HERE_BYTES:
-            measure = ("byte of", job.workload.name, job.query)
+            measure = ("byte of", job.workload.name, job.codec.query_kind(job.query))
             return measure, float(len(job.body)), UNKNOWN_NS_PER_BYTE
         value = job.decode_ahead()
         operations = max(1.0, job.workload.operations(value))
@@ -160,8 +157,6 @@ class Adaptive(Strategy):
         with self._guard:
             self._present -= place != "low-priority"
             if answer.exception() is None:
-                if measure not in self._ns_per and len(self._ns_per) >= MOST_KINDS:
-                    self._ns_per.clear()
                 before = self._ns_per.get(measure, took_ns)
                 # The time includes waits for a core, so a far longer one counts as twice the mean.
                 self._ns_per[measure] = before + NEWEST_WEIGHT * (min(took_ns, 2 * before) - before)

@@ -35,7 +35,10 @@ def begin_work(
 
 def _end_with(service: int) -> None:
     """End this process with the service, which is not its parent: that is the fork server."""
-    descriptor = os.pidfd_open(service)
+    try:
+        descriptor = os.pidfd_open(service)
+    except ProcessLookupError:  # the service has ended already
+        os._exit(1)
 
     def wait() -> None:
         select.select([descriptor], [], [])

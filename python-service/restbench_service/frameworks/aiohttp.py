@@ -54,7 +54,8 @@ async def _serve(settings: Settings) -> None:
     stopping = asyncio.Event()
     for ending in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(ending, stopping.set)
-    with serving(settings, web.RequestPayloadError, ConnectionError) as requests:
+    # RuntimeError: reading from a connection that is closed, as after a reset
+    with serving(settings, web.RequestPayloadError, ConnectionError, RuntimeError) as requests:
         runner = web.AppRunner(
             create_app(requests),
             access_log=None,

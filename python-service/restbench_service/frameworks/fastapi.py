@@ -23,6 +23,8 @@ from ..settings import Settings
 from . import SERVER_HEADER
 from .event_loop import BegunError, Client, Requests, exit_process, head_of, serving
 
+_ENDINGS = (signal.SIGTERM, signal.SIGINT)
+
 
 class _Response(Response):
     """Calls the reply's `sent` when it has been sent, or when sending has failed."""
@@ -107,10 +109,13 @@ def application() -> FastAPI:
     return create_app(Settings.from_environment(os.environ), SERVER_HEADER)
 
 
-def _hear_ctrl_c_as_term() -> None:
-    """Handle Ctrl-C like TERM: at a second Ctrl-C uvicorn would cut off all requests."""
+def _hear_signals() -> None:
+    """Handle Ctrl-C like TERM: at a second Ctrl-C uvicorn would cut off all requests. A signal that
+    came before uvicorn set its handlers is handled now.
+    """
     theirs: Any = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGINT, lambda _, frame: theirs(signal.SIGTERM, frame))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDINGS)
 
 
 def main() -> None:
@@ -119,10 +124,11 @@ def main() -> None:
 
     settings = Settings.from_environment(os.environ)
     # After an orderly stop uvicorn raises the signal again: ignored, so that the exit code is 0.
-    for ending in (signal.SIGTERM, signal.SIGINT):
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
+    for ending in _ENDINGS:
         signal.signal(ending, lambda *_: None)
     uvicorn.run(
-        create_app(settings, {}, _hear_ctrl_c_as_term),
+        create_app(settings, {}, _hear_signals),
         host=settings.host,
         port=settings.port,
         uds=settings.socket_path,

@@ -37,6 +37,10 @@ class _Timed(Workload[Any, Any]):
         """See Codec."""
         return NOTHING
 
+    def query_kind(self, query: str) -> str:  # noqa: ARG002 - has none
+        """See Codec."""
+        return ""
+
     def identify(self, body: bytes) -> None:
         """See Codec."""
 
