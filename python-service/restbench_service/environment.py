@@ -62,11 +62,16 @@ class Environment:
         return text
 
     def readable(self, name: str) -> str | None:
-        """The path of a file that can be read; None when unset."""
+        """The path of a file of text that can be read; None when unset."""
         path = self._variables.get(name)
-        if path is None or (os.access(path, os.R_OK) and not Path(path).is_dir()):
-            return path
-        raise _wrong(name, path, "must be a file that can be read")
+        try:
+            if path is not None:
+                Path(path).read_text("utf-8")
+        except UnicodeDecodeError:
+            raise _wrong(name, str(path), "must be a file in UTF-8") from None
+        except (OSError, ValueError):
+            raise _wrong(name, str(path), "must be a file that can be read") from None
+        return path
 
     def existing(self, name: str) -> str | None:
         """A path that exists, readable or not; None when unset."""

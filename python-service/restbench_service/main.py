@@ -8,7 +8,13 @@ from pathlib import Path
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
 from .metrics_folder import name_folder
-from .process import allow_descriptors, ensure_environment, find_temporary_folder, free_socket
+from .process import (
+    allow_descriptors,
+    ensure_environment,
+    find_temporary_folder,
+    free_address,
+    free_socket,
+)
 from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
@@ -20,14 +26,25 @@ def main() -> None:
     """Become the framework's server."""
     settings = prepared_settings()
     framework = FRAMEWORKS[settings.framework]
-    if settings.socket_path is not None and (owner := free_socket(settings.socket_path)):
-        sys.exit(f"RESTBENCH_HOST={settings.host!r}: in use by {owner}")
+    _require_free(settings)
     # Relative paths are those of the current folder, which is left here.
     os.environ.update(
         {name: str(Path(os.environ[name]).absolute()) for name in PATHS if name in os.environ}
     )
     os.chdir(FOLDER)
     os.execv(sys.executable, [sys.executable, *framework.command])  # noqa: S606
+
+
+def _require_free(settings: Settings) -> None:
+    """Exits with 1 and one line if the port or the socket is taken."""
+    if settings.socket_path is not None:
+        if owner := free_socket(settings.socket_path):
+            sys.exit(f"RESTBENCH_HOST={settings.host!r}: in use by {owner}")
+        return
+    try:
+        free_address(settings.host, settings.port)
+    except OSError as error:
+        sys.exit(f"{settings.host}:{settings.port}: {error.strerror}")
 
 
 def prepared_settings() -> Settings:

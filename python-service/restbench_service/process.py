@@ -98,6 +98,15 @@ def is_worker(pid: int) -> bool:
     return state != "Z" and int(parent) == os.getppid()
 
 
+def free_address(host: str, port: int) -> str:
+    """The numeric address of a host. Raises OSError if the port is taken there: gunicorn would try
+    it again for seconds, and Granian would share it with a service of the same user.
+    """
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.create_server(address, family=family):
+        return str(address[0])
+
+
 def free_socket(path: str) -> str:
     """Remove the socket that a dead process has left at a path. Returns what occupies the path if
     that cannot be removed (another process's socket, or no socket), or "" if the path is free.

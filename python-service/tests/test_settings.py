@@ -97,6 +97,7 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_MAX_BODY_BYTES", "64MiB", "from 1 to 201326592"),
         ("RESTBENCH_BLAS_THREADS", "1.5", "from 1 to 1024"),
         ("RESTBENCH_DATABASE_PASSWORD_FILE", "/nowhere", "must be a file that can be read"),
+        ("RESTBENCH_DATABASE_PASSWORD_FILE", sys.executable, "must be a file in UTF-8"),
         ("RESTBENCH_DATABASE_FREE_PATH", "/nowhere", "must be a path that exists"),
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,7 +15,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from ..metrics_folder import remove_folder
-from ..process import SOCKET_MODE, die_with_parent
+from ..process import SOCKET_MODE, die_with_parent, free_address
 from ..settings import Settings
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
@@ -34,7 +32,7 @@ def serve(application: str, interface: Interfaces) -> None:
     path = settings.socket_path
     server = Granian(
         application,
-        address="" if path else _free_address(settings),
+        address="" if path else free_address(settings.host, settings.port),
         port=settings.port,
         uds=Path(path) if path else None,
         uds_permissions=SOCKET_MODE,
@@ -101,19 +99,3 @@ def on_ending(action: Callable[[], object]) -> None:
         action()
 
     Thread(target=hear, name="signals", daemon=True).start()
-
-
-def _free_address(settings: Settings) -> str:
-    """The numeric address of the host. Exits if the port is taken.
-
-    Granian itself would not fail then: its sockets share the port with another service of the same
-    user whose sockets are shared, too.
-    """
-    try:
-        family, *_, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM
-        )[0]
-        with socket.create_server(address, family=family):
-            return str(address[0])
-    except OSError as error:
-        sys.exit(f"{settings.host}:{settings.port}: {error.strerror}")

@@ -15,6 +15,8 @@ from restbench.judge.compare import METRICS, RunComparison, compare
 from restbench.judge.verdicts import ratio_text
 from restbench.store import store
 
+#: Cells that a note names; it counts the others.
+NAMED = 5
 _RUN = "A run's name, its path, or 'latest'."
 
 
@@ -44,7 +46,7 @@ def compare_runs(
         note(each)
     if found.regressions:
         cells = ", ".join(line.cell.id for line in found.regressions)
-        raise Regression(f"{len(found.regressions)} cells are worse in {runs[1].name}: {cells}")
+        raise Regression(f"worse in {runs[1].name}: {cells}")
 
 
 def _margin(text: str) -> float:
@@ -75,7 +77,8 @@ def _notes(found: RunComparison) -> list[str]:
     notes = list(found.notes)
     for which, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:
-            notes.append(f"only in the {which} run: {', '.join(cells)}")
+            more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+            notes.append(f"only in the {which} run: {', '.join(cells[:NAMED])}{more}")
     if any(line.comparison.ratio for line in found.lines):
         notes.append(
             "intervals cover the blocks of each run, not different days; Holm's correction applies"

@@ -68,7 +68,7 @@ def test_a_cell_that_became_slower_is_a_regression(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", SLOWER, USUAL)
-    with pytest.raises(Regression, match="1 cells are worse in b: java-serial-unbound-low-10u"):
+    with pytest.raises(Regression, match="worse in b: java-serial-unbound-low-10u"):
         printed(capsys, first, second)
     assert Regression.exit_code == 6
     told = flat(capsys.readouterr().out)
@@ -122,6 +122,16 @@ def test_cells_of_one_run_only_are_said(tmp_path: Path, capsys: pytest.CaptureFi
     told = printed(capsys, run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", USUAL))
     assert "only in the first run: java-pinned-unbound-low-10u" in told
     assert "only in the second" not in told
+
+
+def test_of_many_cells_of_one_run_only_some_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = [each for users in range(10, 17) for each in made(f"java pinned low {users}", USUAL)]
+    first = build(tmp_path / "a", [*made(SERIAL, USUAL), *others])
+    told = printed(capsys, first, run(tmp_path / "b", USUAL))
+    assert "java-pinned-unbound-low-14u and 2 more" in told
+    assert "low-15u" not in told
 
 
 def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:

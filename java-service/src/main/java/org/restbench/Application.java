@@ -62,7 +62,8 @@ public class Application {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(() -> stop(context, settings.stopSeconds() + END_SECONDS), "stop"));
         int port = context.getBean(Framework.Listener.class).port();
-        LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));
+        String host = settings.host().contains(":") ? "[" + settings.host() + "]" : settings.host();
+        LOG.info("listening on http://{}:{}, {}", host, port, context.getBean(Cores.class));
     }
 
     /**

@@ -172,13 +172,11 @@ public record Settings(
             if (value == null) {
                 return unset;
             }
-            try {
+            if (value.matches("[0-9]{1,18}")) {
                 long number = Long.parseLong(value);
                 if (number >= lowest && number <= highest) {
                     return number;
                 }
-            } catch (NumberFormatException notANumber) {
-                // reported below, as is a number outside the range
             }
             throw new InvalidSetting(variable, value, "an integer from " + lowest + " to " + highest);
         }

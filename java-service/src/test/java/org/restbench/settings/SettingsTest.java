@@ -116,6 +116,8 @@ class SettingsTest {
         "RESTBENCH_RECEIPT_SECONDS,0,1 to 86400",
         "RESTBENCH_DATABASE_FREE_PATH,/no/such/file,a path that exists",
         "RESTBENCH_DATABASE_MIN_FREE_BYTES,-1,0 to 999999999999",
+        "RESTBENCH_PORT,+8080,0 to 65535",
+        "RESTBENCH_PORT,\u0661\u0669\u0663\u0669,0 to 65535",
         "RESTBENCH_DATABASE_FREE_PATH,'',a path that exists",
         "RESTBENCH_DATABASE_FREE_PATH,no\0path,a path that exists",
         "RESTBENCH_HOST,no such host,address",
