@@ -232,11 +232,15 @@ class ClosedDriver:
 
     def _outside_rounds(self, seconds: float) -> dict[Cell, int]:
         """The cells outside the rounds that have trials in this block, and how many, as far as the
-        time allows. In the planned blocks a slow cell is measured in one block, a cell that no
-        claim compares in each block. From the last planned block on, cells without a trial so far
-        may take the whole block, if further blocks can follow. In further blocks slow cells are
-        measured some more times, unless an open claim needs the time. A slow cell that an open
-        claim needs is measured in as many blocks as an interval needs."""
+        time allows. Cells that open claims need come first, as a trial or two may decide a claim;
+        then those with the fewest blocks so far, among these the cells of the study's tables, then
+        those that claims compare, then the quickest.
+
+        In the planned blocks a slow cell is measured in one block, a cell that no claim compares in
+        each block. From the last planned block on, cells without a trial so far may take the whole
+        block, if further blocks can follow. In further blocks slow cells are measured some more
+        times, unless an open claim needs the time. A slow cell that an open claim needs is measured
+        in as many blocks as an interval needs."""
         here = self.here
         planned = here.planned
         groups = [each for each in here.groups if each.compared]
@@ -251,12 +255,27 @@ class ClosedDriver:
             and self.blocks_of.get(cell.id, 0)
             < (self._most_slow(cell, is_short_of_time) if pace.is_single_trial else planned)
         }
-        in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
+        in_tables = {cell for cell in open_ones if here.order.experiment.test_ids(cell)}
         claimed = {cell for each in groups for cell in each.cells}
         had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
         is_theirs = planned <= here.block < here.order.profile.most_blocks and 0 in had.values()
-        part = 1.0 if is_theirs else SINGLES_PART
-        found = trials_outside_rounds(open_ones, had, in_tables, claimed, part * seconds)
+
+        def rank(cell: Cell) -> tuple[bool, int, bool, bool, float]:
+            is_needed, pace = cell.id in here.needed, open_ones[cell]
+            return (
+                not is_needed,
+                had[cell],
+                cell not in in_tables,
+                cell not in claimed,
+                pace.seconds,
+            )
+
+        found = trials_outside_rounds(
+            sorted(open_ones, key=rank),
+            self.paces,
+            {cell for cell in in_tables if not had[cell]},
+            (1.0 if is_theirs else SINGLES_PART) * seconds,
+        )
         if here.block == planned:
             for cell in open_ones:
                 if cell not in found and not had[cell]:

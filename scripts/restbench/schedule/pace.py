@@ -179,25 +179,16 @@ def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> f
 
 
 def trials_outside_rounds(
-    paces: Mapping[Cell, Pace],
-    tried: Mapping[Cell, int],
-    first: Container[Cell],
-    claimed: Container[Cell],
-    seconds: float,
+    ranked: Iterable[Cell], paces: Mapping[Cell, Pace], always: Container[Cell], seconds: float
 ) -> dict[Cell, int]:
-    """The cells outside the rounds that are measured in a block with so many seconds for them, and
-    their numbers of trials. Cells with the fewest blocks so far (`tried`) come first, among these
-    the cells in `first`, then those in `claimed`, then the quickest. A cell in `first` without a
-    block so far is measured whatever time that takes."""
-
-    def rank(cell: Cell) -> tuple[int, bool, bool, float]:
-        return tried.get(cell, 0), cell not in first, cell not in claimed, paces[cell].seconds
-
+    """The cells that are measured outside the rounds of a block, and their numbers of trials: one
+    cell after the other, as far as they fit into so many seconds. Those in `always` are measured
+    whatever time that takes."""
     found, left = {}, seconds
-    for cell in sorted(paces, key=rank):
+    for cell in ranked:
         rounds = least_rounds([cell], paces)
         cost_s = rounds * paces[cell].seconds
-        if cost_s <= left or (cell in first and not tried.get(cell, 0)):
+        if cost_s <= left or cell in always:
             found[cell] = rounds
             left -= cost_s
     return found

@@ -19,7 +19,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import CellsFailed
 from restbench.schedule import closed_load, runner
-from restbench.schedule.closed_load import ClosedDriver
+from restbench.schedule.closed_load import SINGLES_PART, ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, least_seconds
 from restbench.store.trials import Trial
 
@@ -213,12 +213,31 @@ def test_a_claim_whose_slow_cells_share_two_blocks_is_open_and_gets_them_a_third
     measured = [row("java serial medium 30", [9.0, 9.01]), row("java serial medium 60", [1.0, 1.0])]
     needed = runner.needed_cells(runner.undecided([decided(slower, measured)]))
     assert needed == {MIDDLE.id, SLOW.id}
-    here, driver = piloted(tmp_path, 5, claimed=[FAST, MIDDLE, SLOW])
+    here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE, SLOW], rest=[TABLE])
     here.order.profile.blocks = 5
-    here.file.add([Trial(each, 1, SLOW.id, 60, 0, 3.0, np.full(60, 3_000_000)) for each in (1, 4)])
+    here.file.add([Trial(each, 1, SLOW.id, 60, 0, 3.0, np.full(60, 3_000_000)) for each in (1, 3)])
     driver.pilot()
     here.needed = frozenset(needed)
-    assert taken(driver, 60.0)[SLOW] == 1
+    enough_s = (driver.paces[SLOW].seconds + 0.1) / SINGLES_PART
+    assert taken(driver, enough_s)[SLOW] == 1, "before a cell that was never measured"
+
+
+def test_cells_of_tables_come_before_those_of_claims_and_these_before_quicker_ones(
+    tmp_path: Path,
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST, SLOW], rest=[MIDDLE, TABLE])
+
+    def outside_rounds() -> set[Cell]:
+        driver.pilot()
+        seconds = [driver.paces[each].seconds for each in (MIDDLE, SLOW)]
+        assert seconds == sorted(seconds)
+        return set(taken(driver, (seconds[-1] + 0.1) / SINGLES_PART)) - {FAST}
+
+    order = [TABLE, SLOW, MIDDLE]
+    for each in order:
+        assert outside_rounds() == {each}, each.id
+        response_us = np.full(each.users, int(1e6 * RESPONSES[each]))
+        here.file.add([Trial(1, 1, each.id, each.users, 0, RESPONSES[each], response_us)])
 
 
 def test_most_of_the_time_is_for_what_claims_compare(tmp_path: Path) -> None:

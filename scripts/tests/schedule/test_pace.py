@@ -149,29 +149,26 @@ def test_the_response_time_of_many_users_follows_from_that_of_fewer() -> None:
     assert predicted_s(cell("java serial high 30"), known, 2) is None
 
 
-def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() -> None:
-    quick, table, slowest = (cell(f"java serial medium {users}") for users in (10, 30, 60))
+def test_cells_outside_the_rounds_have_trials_as_far_as_they_fit() -> None:
+    quick, table, slow = (cell(f"java serial medium {users}") for users in (10, 30, 60))
     paces = {
         quick: Pace(2.0, is_single_trial=True),
         table: Pace(9.0, is_single_trial=True),
-        slowest: Pace(8.0, is_single_trial=True),
+        slow: Pace(8.0, is_single_trial=True),
     }
-    assert trials_outside_rounds(paces, {}, {table}, (), 1.0) == {table: 1}, (
+    ranked = [table, slow, quick]
+    assert trials_outside_rounds(ranked, paces, {table}, 1.0) == {table: 1}, (
         "whatever time it takes"
     )
-    room_s = paces[table].seconds + paces[quick].seconds
-    assert trials_outside_rounds(paces, {}, {table}, (), room_s + 0.1) == {table: 1, quick: 1}
-    left_s = paces[slowest].seconds + 0.1
-    assert trials_outside_rounds(paces, {table: 1, quick: 1}, {table}, (), left_s) == {slowest: 1}
-    assert trials_outside_rounds(paces, {table: 1}, {table}, {slowest}, left_s) == {slowest: 1}, (
-        "claimed first"
-    )
+    room_s = paces[table].seconds + paces[quick].seconds + 0.1
+    assert trials_outside_rounds(ranked, paces, {table}, room_s) == {table: 1, quick: 1}
+    assert trials_outside_rounds(ranked, paces, (), paces[slow].seconds + 0.1) == {slow: 1}
     fast = Pace(0.002)
     enough = round(LEAST_KEPT_S / fast.keep_s)
-    assert trials_outside_rounds({FAST: fast}, {}, (), (), 60.0) == {FAST: enough}, (
+    assert trials_outside_rounds([FAST], {FAST: fast}, (), 60.0) == {FAST: enough}, (
         "short trials, many of them"
     )
-    assert not trials_outside_rounds({FAST: fast}, {}, (), (), enough * fast.seconds - 0.1)
+    assert not trials_outside_rounds([FAST], {FAST: fast}, (), enough * fast.seconds - 0.1)
 
 
 def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
