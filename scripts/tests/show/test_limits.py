@@ -203,6 +203,7 @@ def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run:
     )
     met = shown.sentence([both[OTHER.id]], load)
     assert met == f"java pinned met {load.objective} at any rate that was offered."
+    assert shown.sure([both[OTHER.id]]) == "No block found a limit, so there is no interval."
 
 
 def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> None:
