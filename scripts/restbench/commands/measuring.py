@@ -29,9 +29,8 @@ from restbench.commands.options import (
 from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
-from restbench.experiment import experiment, toml_file
+from restbench.experiment import claim_file, experiment, toml_file
 from restbench.experiment.cell import STRATEGIES, ServiceName
-from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
 from restbench.experiment.profile import require_time
 from restbench.experiment.statistics import FEWEST_BLOCKS
@@ -131,8 +130,10 @@ def order_for(
         file = path.parent / loaded.claims
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
-        claims, claims_text = toml_file.read_with_text(file, Claims)
-        check_complexities(claims, loaded.levels, str(file))
+        text = toml_file.content(file)
+        claims = claim_file.parse(text, str(file))
+        claim_file.check_complexities(claims, loaded.levels, str(file))
+        claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
     if minutes:
