@@ -8,7 +8,7 @@ from pydantic import Field
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, PROVEN, Build, Cell, Record
 
-#: The version of the form of every record; a record of another version is refused.
+#: The version of the form of every record (`store.OLDEST` is the oldest that can be read).
 SCHEMA_VERSION = 9
 
 
@@ -112,7 +112,7 @@ class Manifest(RunRecord):
     claims_sha256: str | None = None
     """The SHA-256 of the claims file as it was before the run (`claims.toml`); None without one."""
     stopped: str | None = None
-    """Always None; kept records have it."""
+    """In records of form 7 or older only: why no further block was measured."""
 
 
 class Interruption(Record):

@@ -27,6 +27,10 @@ from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
+#: The oldest `schema_version` of a record that is read. The version grows when a member is added,
+#: so that an older restbench refuses a record that it would misread. Records of older versions are
+#: read as long as no member was removed.
+OLDEST = 1
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
@@ -57,7 +61,7 @@ def read_model(path: Path, kind: type[M], mend: str = "") -> M:
     mend = mend or _MENDS.get(kind, _MEND)
     document = read_object(path, mend)
     if "schema_version" in kind.model_fields:
-        _require_known(path, document, mend)
+        _require_known(path, document)
     try:
         return kind.model_validate_json(json.dumps(document))
     except ValidationError as error:
@@ -91,11 +95,20 @@ def read_json(path: Path, mend: str) -> Any:
         raise Unreadable(f"{path}: {what}: {mend}") from error
 
 
-def _require_known(path: Path, document: dict[str, Any], mend: str) -> None:
-    if (form := document.get("schema_version")) != SCHEMA_VERSION:
-        if commit := document.get("git_commit"):
-            mend = f"read it with the version of git commit {commit}, which wrote it"
-        raise Unreadable(f"{path}: of form {form!r}, this version reads {SCHEMA_VERSION}: {mend}")
+def _require_known(path: Path, document: dict[str, Any]) -> None:
+    form = document.get("schema_version")
+    if not isinstance(form, int) or form < OLDEST:
+        raise Unreadable(
+            f"{path}: of a form that was never in use ({form!r}): this version reads forms "
+            f"{OLDEST} to {SCHEMA_VERSION}; measure again"
+        )
+    if form > SCHEMA_VERSION:
+        commit = document.get("git_commit")
+        newer = f"the version of git commit {commit}" if commit else "a newer restbench"
+        raise Unreadable(
+            f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
+            f"read it with {newer}, which wrote it"
+        )
 
 
 class Run(RunFolder):
@@ -110,6 +123,23 @@ class Run(RunFolder):
     def is_kept(self) -> bool:
         """Whether this is a kept copy: a run without its measurements."""
         return self.manifest_file.exists() and not self.has_raw_data
+
+    @property
+    def is_of_old_form(self) -> bool:
+        """Whether an earlier version wrote it, without `trials.sqlite` and `run.json`: measurements
+        are folders with a record each, or absent from a kept copy. A run that has just begun, which
+        has neither file yet, is recognised by its payloads."""
+        if self.trials.exists() or self.exported_file.exists():
+            return False
+        return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
+
+    def require_read(self) -> None:
+        """Raise BadConfiguration, with the last commit that reads it, if it is of the old form."""
+        if self.is_of_old_form:
+            raise BadConfiguration(
+                f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
+                "commit that reads it is 311baf3"
+            )
 
     def manifest(self) -> Manifest:
         """The run's identity and plan."""
@@ -221,16 +251,17 @@ def point_latest_to(run: Run) -> None:
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
     """An existing run by its name, its path, the path of its `run.json`, which may stand alone, or
-    `latest`. Raises BadConfiguration where there is none, or it is of another form."""
+    `latest`; BadConfiguration where there is none, or it is of an earlier form."""
     path = Path(name)
     for candidate in (results / name, path, *([path.parent] if path.name == "run.json" else [])):
         run = Run(candidate.resolve())
-        if run.manifest_file.exists():
-            run.manifest()
+        if run.manifest_file.exists() or run.exported_file.exists():
+            run.require_read()
             return run
-        if run.exported_file.exists():
-            return run
-    known = [each.name for each in runs(results)]
+    known = [
+        f"{each.name} (of an earlier form)" if each.is_of_old_form else each.name
+        for each in runs(results)
+    ]
     raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
 
 

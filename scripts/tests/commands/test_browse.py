@@ -159,10 +159,15 @@ def test_what_cannot_be_read_is_a_line_each_and_the_others_are_shown(tmp_path: P
         run = lay_down(tmp_path, day, of_level({SERIAL: 300}), commit="aaaa")
         run.exported_file.write_text(text)
     lay_down(tmp_path, 5, of_level({SERIAL: 300}), commit="aaaa").exported_file.unlink()
+    old = tmp_path / "2026-01-01"
+    old.mkdir()
+    for name in ("manifest.json", "experiment.toml"):
+        (old / name).write_text((good.path / name).read_text())
     found = site.find(tmp_path)
     assert [each.folder for each in found.runs] == [good.name]
-    names = ("half", "form 9", "a list", "no run.json")
+    names = ("old", "half", "form 9", "a list", "no run.json")
     told = dict(zip(names, found.left_out, strict=True))
+    assert "311baf3" in told["old"]
     assert "run.json: not a whole JSON document" in told["half"]
     assert "of form 9, this version reads 1" in told["form 9"]
     assert "not a JSON object" in told["a list"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from command_line import restbench, started
+from fixture_run import FIXTURES
 
 from restbench.commands import results
 from restbench.drive import dashboards
+from restbench.failures import BadConfiguration
 from restbench.store import exported, store
 from restbench.store.store import EXPERIMENTS
 
@@ -235,6 +238,24 @@ def test_a_run_that_may_not_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch)
     assert done.returncode == 2
     wanted = "another-users: Permission denied: give yourself the right to use it"
     assert done.stderr == f"restbench: {wanted}\n"
+
+
+@pytest.mark.parametrize("command", ["report", "keep", "compare", "dashboard", "extend"])
+def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    more = {"keep": ["mine"], "compare": [str(tmp_path)], "dashboard": ["a-cell"]}
+    done = restbench(command, str(tmp_path), *more.get(command, []))
+    assert done.returncode == 2
+    assert "of an earlier form, without trials.sqlite and run.json; the last" in done.stderr
+    assert "that reads it is 311baf3" in done.stderr
+
+
+def test_a_run_of_an_earlier_form_is_listed_as_one(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "old-run", tmp_path / "old")
+    with pytest.raises(BadConfiguration, match=r"there are: old \(of an earlier form\)$"):
+        store.open_run("yesterday", tmp_path)
 
 
 def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from command_line import restbench
-from fixture_run import Made, build, cell, steady_load
+from fixture_run import FIXTURES, Made, build, cell, steady_load
 
 from restbench.experiment.records import SCHEMA_VERSION
 from restbench.failures import Unreadable
-from restbench.store import store
 from restbench.store.store import Run
 
 GOOD, OTHER = cell("java serial low 10"), cell("java pinned low 10")
@@ -71,11 +70,26 @@ def test_a_manifest_with_a_member_of_the_wrong_type_says_which(run: Run) -> None
         run.manifest()
 
 
-@pytest.mark.parametrize("form", [None, str(SCHEMA_VERSION), 0, SCHEMA_VERSION - 1, 99])
-def test_another_form_is_refused_with_the_commit_that_reads_it(run: Run, form: object) -> None:
+def test_a_newer_form_is_refused_with_the_version_that_reads_it(run: Run) -> None:
     told = json.loads(run.manifest_file.read_text())
-    run.manifest_file.write_text(json.dumps(told | {"schema_version": form, "moon": "full"}))
-    with pytest.raises(Unreadable) as raised:
-        store.open_run(str(run.path))
-    assert f"of form {form!r}, this version reads {SCHEMA_VERSION}: read it" in str(raised.value)
-    assert f"git commit {told['git_commit']}, which wrote it" in str(raised.value)
+    told |= {"schema_version": SCHEMA_VERSION + 1, "moon": "full"}
+    run.manifest_file.write_text(json.dumps(told))
+    line = one_line(run, "report", str(run.path))
+    assert f"of form {SCHEMA_VERSION + 1}, this version reads forms 1 to {SCHEMA_VERSION}" in line
+    assert f"git commit {told['git_commit']}, which wrote it" in line
+
+
+@pytest.mark.parametrize("form", [0, None, "1"])
+def test_a_form_that_never_was_is_refused(run: Run, form: object) -> None:
+    told = json.loads(run.manifest_file.read_text())
+    run.manifest_file.write_text(json.dumps(told | {"schema_version": form}))
+    with pytest.raises(Unreadable, match="a form that was never in use"):
+        run.manifest()
+
+
+def test_a_kept_run_of_the_first_form_is_read() -> None:
+    kept = Run(FIXTURES / "old-run")
+    assert json.loads(kept.manifest_file.read_text())["schema_version"] == 1
+    assert kept.manifest().experiment == "thesis"
+    assert kept.calibration() is not None
+    assert len(kept.proofs()) == 2

@@ -116,6 +116,7 @@ def test_a_run_whose_clients_make_what_they_send_goes_on(tmp_path: Path) -> None
     assert [*run.payloads.iterdir()] == []
     (found,) = known(run, replace(calls, claims_text=None), calls.claims_text)
     assert (found.run.path, found.differences) == (run.path, ())
+    assert not run.is_of_old_form
 
 
 def test_a_run_interrupted_before_its_first_trial_is_no_kept_copy(

@@ -56,6 +56,7 @@ def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
 
 
 def _listed(run: Run) -> ListedRun:
+    run.require_read()
     if not run.exported_file.exists():
         raise BadConfiguration(f"{run.path}: has no run.json; 'restbench report' makes it")
     page = f"{run.name}/{run.report.name}" if run.report.exists() else None
