@@ -1,8 +1,6 @@
 package org.restbench.soap;
 
-import java.util.List;
 import java.util.Map;
-import java.util.stream.DoubleStream;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
@@ -17,7 +15,6 @@ import org.restbench.workload.Workload;
 import org.restbench.workload.npb.NpbRequest;
 import org.restbench.workload.npb.NpbResult;
 import org.restbench.workload.npb.Outcome;
-import org.restbench.workload.npb.Value;
 
 /** Runs the kernel of the NAS Parallel Benchmarks that the message names. */
 final class KernelRun extends Operation<NpbRequest, NpbResult> {
@@ -62,8 +59,8 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
         result.setKernel(KernelName.fromValue(output.kernel()));
         result.setClazz(output.npbClass());
         result.setVerified(outcome.verified());
-        result.getValue().addAll(numbers(outcome.value()));
-        result.getReference().addAll(numbers(outcome.reference()));
+        result.getValue().addAll(outcome.value());
+        result.getReference().addAll(outcome.reference());
         result.setIterations(outcome.iterations());
         result.setKernelSeconds(outcome.kernelNanos() / 1e9);
         result.setTotalSeconds(output.totalNanos() / 1e9);
@@ -71,15 +68,5 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
         RunResponse response = new RunResponse();
         response.setResult(result);
         return response;
-    }
-
-    private static List<Double> numbers(Value value) {
-        if (value instanceof Value.Count count) {
-            return List.of((double) count.passed());
-        }
-        if (value instanceof Value.Real real) {
-            return List.of(real.number());
-        }
-        return DoubleStream.of(((Value.Checksums) value).reIm()).boxed().toList();
     }
 }
