@@ -163,7 +163,7 @@ public class Wiring {
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
         Map<String, Pages.Page> descriptions = new LinkedHashMap<>();
         if (framework.kind() == WebApplicationType.SERVLET) { // a SOAP request keeps the server's thread
-            for (SoapProtocol soap : SoapProtocol.of(workloads, KERNELS, settings.mostProductElements())) {
+            for (SoapProtocol soap : SoapProtocol.of(workloads)) {
                 protocols.add(soap);
                 descriptions.put("/" + soap.name(), soap.description());
             }
