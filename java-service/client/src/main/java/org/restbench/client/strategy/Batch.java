@@ -316,11 +316,9 @@ final class Batch<I, O, R> implements Calls<R> {
                 seconds(wall),
                 seconds(cpu),
                 peakInFlight,
-                buffers.peaks(),
                 attempts,
                 workers.retries,
-                threads.peaks(),
-                plan.threadModel() == ThreadModel.CALLER ? 0 : threads.made));
+                threads.peaks()));
     }
 
     private static Map<Stage, Double> seconds(long[] nanos) {
