@@ -39,15 +39,20 @@ public interface Calls<R> extends AutoCloseable {
      * @param wall wall-clock seconds by stage, summed over the calls that ended
      * @param cpu CPU seconds of the threads that ran each stage; 0 where no thread was held, and on virtual threads
      * @param peakInFlight largest number of calls between sending and answer at once
+     * @param peakQueued largest number of messages in the buffers before C, D and P; for S, of outcomes waiting to be
+     *     taken
      * @param attempts number of requests sent, retries included
      * @param peakThreads largest number of threads alive at once, by thread name without the number
+     * @param threadsMade threads started in all, without the thread that takes the outcomes
      */
     record Totals(
             double elapsedSeconds,
             Map<Stage, Double> wall,
             Map<Stage, Double> cpu,
             int peakInFlight,
+            Map<Stage, Integer> peakQueued,
             long attempts,
             long retries,
-            Map<String, Integer> peakThreads) {}
+            Map<String, Integer> peakThreads,
+            long threadsMade) {}
 }

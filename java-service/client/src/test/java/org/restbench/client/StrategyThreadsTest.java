@@ -92,26 +92,34 @@ class StrategyThreadsTest {
         assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(said);
     }
 
-    /** Of a batch whose calls are never answered. */
-    private static Map<String, Integer> peakThreads(CallingStrategy own) {
+    /** What a batch of nine calls has used. */
+    private static Calls.Totals ofNineCalls(CallingStrategy own) throws InterruptedException {
         try (CallingStrategy strategy = own;
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(), Ways.job(new FakeExchange(exchange -> {})), Limits.DEFAULT)) {
-            return calls.totals().peakThreads();
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
+            calls.all();
+            return calls.totals();
         }
     }
 
     @Test
-    void theAsyncPipelineGivesFurtherThreadsWhereTheTimeGoes() {
+    void theAsyncPipelineGivesFurtherThreadsWhereTheTimeGoes() throws InterruptedException {
         Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
-        assertThat(peakThreads(Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER)))
-                .isEqualTo(Map.of("call-S", 2, "call-D", 4, "call-P", 1));
+        var totals = ofNineCalls(Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER));
+        assertThat(totals.peakThreads()).isEqualTo(Map.of("call-S", 2, "call-D", 4, "call-P", 1));
     }
 
     @Test
-    void threadsAreAsManyAsCoresUnlessTheirNumberIsGiven() {
+    void callingInTurnMakesNone() throws InterruptedException {
+        var totals = ofNineCalls(Strategies.of("sequential", 1, Loop.IN_ORDER));
+        assertThat(totals.threadsMade()).isZero();
+    }
+
+    @Test
+    void threadsAreAsManyAsCoresUnlessTheirNumberIsGiven() throws InterruptedException {
         int cores = Runtime.getRuntime().availableProcessors();
-        assertThat(peakThreads(Strategies.of("async", Loop.IN_ORDER))).isEqualTo(Map.of("call-cpu", cores));
+        var totals = ofNineCalls(Strategies.of("async", Loop.IN_ORDER));
+        assertThat(totals.threadsMade()).isEqualTo(cores);
     }
 
     @ParameterizedTest

@@ -316,9 +316,11 @@ final class Batch<I, O, R> implements Calls<R> {
                 seconds(wall),
                 seconds(cpu),
                 peakInFlight,
+                buffers.peaks(),
                 attempts,
                 workers.retries,
-                threads.peaks()));
+                threads.peaks(),
+                plan.threadModel() == ThreadModel.CALLER ? 0 : threads.made));
     }
 
     private static Map<Stage, Double> seconds(long[] nanos) {

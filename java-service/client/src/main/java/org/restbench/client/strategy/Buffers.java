@@ -24,6 +24,7 @@ final class Buffers<I, O, R> {
     /** The condition on which the threads of each stage wait; all stages of a team share one. */
     private final Map<Stage, Condition> work = new EnumMap<>(Stage.class);
 
+    private final Map<Stage, Integer> peaks = new EnumMap<>(Stage.class);
     private final Limits limits;
     /**
      * Calls that ended before a call with a lower index, by index; used only where outcomes come in the order of the
@@ -38,6 +39,7 @@ final class Buffers<I, O, R> {
         for (Stage stage : Stage.values()) {
             waiting.put(stage, new ArrayDeque<>());
             work.put(stage, lock.newCondition());
+            peaks.put(stage, 0);
         }
         for (Team team : plan.teams()) {
             Condition own = lock.newCondition();
@@ -65,6 +67,7 @@ final class Buffers<I, O, R> {
         } else {
             waiting.get(stage).addLast(call);
         }
+        added(stage);
         signal(stage);
     }
 
@@ -79,6 +82,11 @@ final class Buffers<I, O, R> {
                 turn++;
             }
         }
+        added(Stage.S);
+    }
+
+    private void added(Stage stage) {
+        peaks.merge(stage, size(stage) - overflow(stage), Math::max);
     }
 
     Call<I, O, R> poll(Stage stage) {
@@ -114,5 +122,10 @@ final class Buffers<I, O, R> {
             waiting.get(stage).clear();
         }
         return all;
+    }
+
+    /** Largest number of calls in each stage's buffer, overflow not included. */
+    Map<Stage, Integer> peaks() {
+        return new EnumMap<>(peaks);
     }
 }

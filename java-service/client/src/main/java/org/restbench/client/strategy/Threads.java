@@ -28,6 +28,9 @@ final class Threads {
     /** Signalled when a thread has ended its work for the batch. */
     private final Condition ended;
 
+    /** Number of threads in all. A taking thread that makes calls counts once for each call. */
+    long made;
+
     Threads(ReentrantLock lock) {
         this.lock = lock;
         ended = lock.newCondition();
@@ -49,6 +52,7 @@ final class Threads {
     void enter(Thread thread, String name) {
         Set<Thread> same = alive.computeIfAbsent(name, any -> new HashSet<>());
         same.add(thread);
+        made++;
         peaks.merge(name, same.size(), Math::max);
     }
 
