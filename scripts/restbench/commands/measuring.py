@@ -67,14 +67,14 @@ def show_plan(
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
     for group in runner.groups_of(order):
         part = f"{group.share:g} of the time" if group.compared else "the remaining time"
-        console.print(f"group {group.name}: {part}", markup=False)
+        console.print(f"group {group.name}: {part}")
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
-            console.print(f"  {cell.id}{shown}", markup=False, soft_wrap=True)
+            console.print(f"  {cell.id}{shown}", soft_wrap=True)
     for each in environment.planned(order):
         console.print(each, soft_wrap=True)
     console.print(_cost(order), soft_wrap=True)
