@@ -13,6 +13,10 @@ DATABASE_OPTION = $(if $(DATABASE),$(or $(if $(filter none,$(DATABASE)), --no-da
 	$(findstring ://,$(DATABASE)), --database-url '$(DATABASE)'),$(error DATABASE=$(DATABASE): give none, an absolute path of a folder, or a URL)))
 PYTHON ?= python3
 
+ifdef PRECISION
+$(error PRECISION no longer exists: a run continues until its claims are decided or its time is up, make bench MINUTES=60)
+endif
+
 BIN := .venv/bin
 # The file that marks a part as installed lies inside that part, so it disappears together with it.
 VENV := .venv/installed

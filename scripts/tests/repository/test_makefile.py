@@ -110,6 +110,17 @@ def test_the_java_service_is_built_by_the_jdk_that_it_runs_on() -> None:
     assert f"env JAVA_HOME={home} mvn" in told
 
 
+def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        made("bench", "PRECISION=2%")
+    assert refused.value.returncode == 2
+    assert (
+        "PRECISION no longer exists" in refused.value.stderr
+        and "MINUTES=60" in refused.value.stderr
+    )
+    assert refused.value.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("database", ["pg/bin", "no"])
 def test_a_database_that_is_neither_none_nor_a_folder_nor_a_url_is_refused(database: str) -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
