@@ -34,7 +34,8 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
                 "npb",
                 "NpbService",
                 NpbPort.class,
-                it -> Stream.of(KernelName.values()).allMatch(each -> it.takes(named(each, workloads).workload())),
+                it -> Stream.of(KernelName.values())
+                        .allMatch(each -> it.takes(named(each, workloads).workload())),
                 message -> new KernelRun(named(((Run) message).getKernel(), workloads), (Run) message));
     }
 
