@@ -1,5 +1,6 @@
 """gunicorn's settings, for `python -m restbench_service` or `python -m gunicorn` in this folder."""
 
+import logging
 import signal
 from importlib import import_module
 from typing import Any
@@ -44,6 +45,16 @@ graceful_timeout = _settings.stop_timeout_seconds
 control_socket_disable = True
 accesslog = None
 loglevel = "error"  # warnings contain what clients sent
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether to log a record. A client that falls silent or does not read its answer is no fault
+    of the service, and would be a traceback."""
+    error = record.exc_info and record.exc_info[1]
+    return not isinstance(error, BlockingIOError | TimeoutError)
+
+
+logging.getLogger("gunicorn.error").addFilter(_is_ours)
 
 
 def when_ready(server: Any) -> None:

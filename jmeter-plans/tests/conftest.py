@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,8 @@ ROWS = ANSWER_REST.removeprefix('"rows":').removesuffix("}")
 class JMeterRun:
     """One run of a plan: `jtl` is the file of its samples, `log` JMeter's log."""
 
-    process: "subprocess.Popen[str]"
     jtl: Path
     log: Path
-    shutdown_port: int
 
     def samples(self) -> list[dict[str, str]]:
         """The rows of the JTL by column name; reading fails if a row is not whole."""
@@ -38,27 +35,17 @@ class JMeter:
 
     folder: Path
 
-    def start(self, port: int, **properties: object) -> JMeterRun:
-        """Starts closed-load.jmx against 127.0.0.1:`port`; `properties` are the plan's."""
-        shutdown_port = _free_udp_port()
-        values = {"payload": self.folder / "payload", "label": "a cell", "port": port}
-        values |= {"jmeterengine.nongui.port": shutdown_port}
-        values |= {"jmeterengine.nongui.maxport": shutdown_port} | properties
+    def run(self, port: int, **properties: object) -> JMeterRun:
+        """Runs closed-load.jmx against 127.0.0.1:`port`; `properties` are the plan's. The exit code
+        must be 0."""
+        values = {"payload": self.folder / "payload", "label": "a cell", "port": port} | properties
         jtl, log = self.folder / "samples.jtl", self.folder / "jmeter.log"
         command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "closed-load.jmx")]
         command += ["-l", str(jtl), "-j", str(log)]
         command += [f"-J{name}={value}" for name, value in values.items()]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        return JMeterRun(process, jtl, log, shutdown_port)
-
-    def run(self, port: int, **properties: object) -> JMeterRun:
-        """As `start`, and waits for the end of the run; the exit code must be 0."""
-        run = self.start(port, **properties)
-        output, _ = run.process.communicate(timeout=400)
-        assert run.process.returncode == 0, output
-        return run
+        done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return JMeterRun(jtl, log)
 
 
 def jmeter_in(folder: Path) -> JMeter:
@@ -69,9 +56,3 @@ def jmeter_in(folder: Path) -> JMeter:
 @pytest.fixture
 def jmeter(tmp_path: Path) -> JMeter:
     return jmeter_in(tmp_path)
-
-
-def _free_udp_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,5 +1,10 @@
 """python -m restbench_service: the service, by the framework of RESTBENCH_FRAMEWORK."""
 
-from .main import main
+import os
+import signal
+
+signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # see end_at_interrupt(), to be imported
+
+from .main import main  # noqa: E402
 
 main()

@@ -10,6 +10,7 @@ from .frameworks import FRAMEWORKS
 from .metrics_folder import name_folder
 from .process import (
     allow_descriptors,
+    become,
     ensure_environment,
     find_temporary_folder,
     free_address,
@@ -25,14 +26,13 @@ PATHS = ("RESTBENCH_DATABASE_PASSWORD_FILE", "RESTBENCH_DATABASE_FREE_PATH")
 def main() -> None:
     """Become the framework's server."""
     settings = prepared_settings()
-    framework = FRAMEWORKS[settings.framework]
     _require_free(settings)
     # Relative paths are those of the current folder, which is left here.
     os.environ.update(
         {name: str(Path(os.environ[name]).absolute()) for name in PATHS if name in os.environ}
     )
     os.chdir(FOLDER)
-    os.execv(sys.executable, [sys.executable, *framework.command])  # noqa: S606
+    become(FRAMEWORKS[settings.framework].command, os.environ)
 
 
 def _require_free(settings: Settings) -> None:

@@ -9,12 +9,12 @@ import stat
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 DROPPED = ("OPENBLAS_", "GUNICORN_CMD_ARGS", "prometheus_multiproc_dir")
@@ -29,6 +29,10 @@ MALLOC_VARIABLES = {
 a few hundred KiB to the kernel, and each request pays for the page faults again: half of the time
 of parsing 2000 rows. The trim threshold keeps the memory of a request of 1000 x 1000; glibc allows
 no higher mmap threshold; one arena is enough where one thread computes at a time."""
+
+WARNING_FILTERS, NO_TRACKER_WARNING = "PYTHONWARNINGS", "ignore:resource_tracker"
+"""multiprocessing's resource tracker removes the named semaphores that a killed process has left.
+It would also warn of them in the log, as of a leak."""
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - docker gives it to every container, at most 64 MiB
 
@@ -56,6 +60,21 @@ def die_with_parent(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
         sys.exit("the service ended before this process began")
+
+
+def become(arguments: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replace this program by another program of this interpreter. Ctrl-C waits until that calls
+    end_at_interrupt(), as it would be a traceback before that program's first line.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.execve(sys.executable, [sys.executable, *arguments], environment)  # noqa: S606
+
+
+def end_at_interrupt() -> None:
+    """Let Ctrl-C end this process with code 130 and no traceback, until a server handles it. The
+    kernel's default action would not end the first process of a container."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def on_ending(action: Callable[[], object]) -> None:
@@ -162,15 +181,19 @@ def find_temporary_folder() -> str | None:
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
     """The variables of a process that computes; malloc's variables are kept if they are set."""
     kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED)}
+    filters = kept.get(WARNING_FILTERS, "").split(",")
+    kept[WARNING_FILTERS] = ",".join(dict.fromkeys([*filter(None, filters), NO_TRACKER_WARNING]))
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
 
 
 def ensure_environment(blas_threads: int) -> None:
-    """Restart this program with the environment it needs, unless it has that already.
+    """Restart this program with the environment it needs, unless it has that already. Then Ctrl-C
+    ends it: see end_at_interrupt().
 
     glibc and numpy's library read their variables once, when the process starts.
     """
     wanted = environment_of(os.environ, blas_threads)
     if wanted != dict(os.environ):
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], wanted)  # noqa: S606
+        become(sys.orig_argv[1:], wanted)
+    end_at_interrupt()

@@ -4,6 +4,7 @@ answered once and leaves nothing."""
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,7 +14,6 @@ from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, cor
 
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import UNKNOWN, Head
-from restbench_service.execution.thread_pool import ThreadPool
 from restbench_service.frameworks import event_loop, fastapi
 from restbench_service.frameworks.event_loop import Client, Requests
 from restbench_service.settings import Settings
@@ -60,7 +60,7 @@ def test_however_a_body_ends_it_is_answered_once(
     body: tuple[bytes | Exception | None, ...], declared: int, status: int, in_thread: bool
 ) -> None:
     core = core_of(Settings(max_body_bytes=2 * len(GOOD) - 1, receive_timeout_seconds=0))
-    with ThreadPool(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         requests = Requests(core, threads if in_thread else None, (BrokenError,))
         reply = asyncio.run(requests.answer(head(declared), pieces(*body)))
     reply.sent()
@@ -196,7 +196,7 @@ def test_the_client_of_a_request_that_is_soon_answered_is_not_watched(
         pytest.fail("it was watched")
 
     client = Client(leaves)
-    with ThreadPool(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         requests = Requests(core_of(), threads, ())
         reply = asyncio.run(answer(requests, client))
     assert reply.body == PRODUCT
@@ -221,7 +221,7 @@ def test_a_client_that_left_before_it_was_watched_is_seen_to_be_gone(
         return await answering
 
     client = Client(leaves)
-    with ThreadPool(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         reply = asyncio.run(run(Requests(core_of(serial=strategy), threads, ())))
     assert reply.body == PRODUCT
     assert not strategy.given[0][0].is_wanted()
@@ -246,7 +246,7 @@ def test_a_watch_ends_with_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.sleep(0)
         return reply
 
-    with ThreadPool(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         requests = Requests(core_of(serial=strategy), threads, ())
         reply = asyncio.run(run(requests))
     assert (reply.body, ended) == (PRODUCT, ["cancelled"])

@@ -322,6 +322,23 @@ def test_an_answer_that_its_client_does_not_read_stays_counted(
         assert answer_of(client).body == answer
 
 
+def test_a_client_that_falls_silent_or_does_not_read_is_no_fault(tmp_path: Path) -> None:
+    """Flask's connections have a timeout for both."""
+    settings = {"RECEIVE_TIMEOUT_SECONDS": "1", "STRATEGIES": "serial"}
+    with (
+        running(tmp_path / "log", **settings) as service,
+        connected(service.port) as silent,
+        unreading(service.port, matrices(2000, 1, 2000, "much")[0]) as other,
+    ):
+        silent.sendall(post_head(len(SMALL[0])) + SMALL[0])
+        assert answer_of(silent).body == SMALL[1]
+        silent.sendall(b"POST /matrix")
+        assert everything(silent) == b""
+        assert other.recv(1, socket.MSG_PEEK)
+        wait_until(lambda: in_flight(service) == 0)
+    assert not (tmp_path / "log").read_text()
+
+
 VALUE = "4815162342"
 
 

@@ -121,6 +121,7 @@ def test_the_service_comes_back_when_gunicorn_s_worker_is_killed(
     wait_until(lambda: len(service.pool()) == 10)
     assert service.health()["status"] == "ok"
     assert serves(service, "serial", 20)
+    assert "resource_tracker" not in service.log.read_text()
 
 
 def serves_again(service: LiveService) -> bool:

@@ -1,15 +1,16 @@
-"""Where the system makes no thread a request is refused, or waits for a thread that lives: what was
-refused is not done later."""
+"""Where the system makes no thread a request is refused: what was refused is not done later."""
 
 import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from live_service import kill, wait_until
@@ -22,7 +23,7 @@ from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.standard_pools import MultiprocessingPool
 from restbench_service.execution.techniques import PerRequest, WorkerPool
-from restbench_service.execution.thread_pool import ThreadPool
+from restbench_service.execution.thread_pool import hand_over
 from restbench_service.frameworks.event_loop import Requests
 from restbench_service.workloads.workload import ParallelLoop
 
@@ -73,22 +74,32 @@ def test_a_request_for_worker_pool_that_is_closed_is_told_that_the_service_stops
     assert_nothing_is_left(core)
 
 
-def test_a_request_of_worker_pool_waits_for_a_thread_that_lives(signal: Path) -> None:
+def test_nor_does_a_thread_of_worker_pool_that_lives(signal: Path) -> None:
     strategy, workload = WorkerPool(2, None), Recorded()
     first = strategy.execute(Held(until=str(signal)).job(1))
     wait_until(lambda: held(signal) > 0)
     with no_new_thread():
-        second = strategy.execute(workload.job(2))
-    assert not second.done()
+        refused = strategy.execute(workload.job(2))
+    assert isinstance(refused.exception(0), PoolFailedError)
     signal.touch()
-    assert first.result(60) and second.result(60)
-    assert workload.computed == [2]
+    assert first.result(60) and strategy.execute(workload.job(3)).result(60)
+    assert workload.computed == [3]
     strategy.close()
+
+
+def test_what_a_thread_has_done_before_no_other_could_be_started_is_not_refused() -> None:
+    def submit(work: Callable[[], object]) -> None:
+        work()
+        raise RuntimeError("can't start new thread")
+
+    done = list[int]()
+    hand_over(Mock(submit=submit), lambda: done.append(1))
+    assert done == [1]
 
 
 def test_an_event_loop_without_a_thread_refuses_and_leaves_nothing() -> None:
     core = core_of()
-    with ThreadPool(1) as threads:
+    with ThreadPoolExecutor(1) as threads:
         requests = Requests(core, threads, ())
         with no_new_thread():
             refused = asyncio.run(requests.answer(head(len(GOOD)), pieces(GOOD)))

@@ -334,13 +334,25 @@ def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
     assert all(name_of(pid) for pid in before.values())
 
 
-def test_a_process_that_begins_after_the_service_has_ended_says_nothing() -> None:
+@pytest.mark.parametrize(
+    ("before", "service"),
+    [
+        ("", str(2**22 + 1)),
+        ("ours.close()", "os.getpid()"),
+        ("theirs.send(b'the report of another'); ours.close()", "os.getpid()"),
+    ],
+    ids=["service", "pool", "pool with reports"],
+)
+def test_a_process_that_begins_after_what_it_is_for_has_ended_says_nothing(
+    before: str, service: str
+) -> None:
     program = f"""
-import socket
+import os, socket
 from restbench_service.execution.worker import begin_work
-ours, theirs = socket.socketpair()
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 ours.send(b"1")
-begin_work("PE", theirs, {2**22 + 1}, 0, ())
+{before}
+begin_work("PE", theirs, {service}, 0, ())
 """
     ended = subprocess.run(
         [sys.executable, "-c", program], cwd=SERVICE, capture_output=True, check=False

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from live_service import KERNELS, PER_ELEMENT, PER_REQUEST, STRATEGIES
+from test_job import NotNowError, refuse
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
@@ -130,14 +131,6 @@ def test_a_product_is_reserved_before_it_is_computed_where_the_service_decodes(
     reserved = list[int]()
     strategies[name].execute(job_of_a_large_product(reserve=reserved.append)).result()
     assert reserved == ([] if name in PER_REQUEST else [NEEDED_BYTES])
-
-
-class NotNowError(Exception):
-    pass
-
-
-def refuse(_: int) -> None:
-    raise NotNowError
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

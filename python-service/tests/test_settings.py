@@ -238,7 +238,7 @@ def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
 ) -> None:
     (tmp_path / "password").touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "execv", lambda *_: None)
+    monkeypatch.setattr(main, "become", lambda *_: None)
     for name in ("PASSWORD_FILE", "FREE_PATH"):
         monkeypatch.setenv(f"RESTBENCH_DATABASE_{name}", "password")
     monkeypatch.setattr(main, "ensure_environment", lambda _: None)
@@ -253,8 +253,11 @@ def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
     dropped = ("CORETYPE", "L2_SIZE", "VERBOSE", "MAIN_FREE", "DEFAULT_NUM_THREADS", "NUM_THREADS")
     variables = {**{f"OPENBLAS_{name}": "7" for name in dropped}, "MALLOC_ARENA_MAX": "4"}
     variables |= {"GUNICORN_CMD_ARGS": "--workers 3", "prometheus_multiproc_dir": "/nowhere"}
+    variables |= {"PYTHONWARNINGS": "error::UserWarning"}
     found = environment_of(variables, 2)
+    assert environment_of(found, 2) == found
     assert found == {
+        "PYTHONWARNINGS": "error::UserWarning,ignore:resource_tracker",
         "MALLOC_ARENA_MAX": "4",
         "MALLOC_MMAP_THRESHOLD_": "33554432",
         "MALLOC_TRIM_THRESHOLD_": "268435456",

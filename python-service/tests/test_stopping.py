@@ -17,12 +17,15 @@ from live_service import (
     children,
     everyone_below,
     free_port,
+    read_proc,
     running,
     state_of,
     wait_until,
 )
 from raw_client import answer_of, connected, everything
 from test_killed_processes import LONG, SMALL, computing, post
+
+from restbench_service.frameworks import FRAMEWORKS
 
 ASKED = ("process-per-element", *["process-per-request"] * 2, "executor-per-request", "adaptive")
 
@@ -87,6 +90,22 @@ def test_a_worker_that_does_nothing_is_replaced_and_all_end_when_gunicorn_s_mast
     finally:
         service.process.kill()
         assert service.process.wait(60) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_ctrl_c_while_a_server_is_imported_ends_it_without_a_word(
+    tmp_path: Path, framework: str
+) -> None:
+    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial"}
+    process = begin(tmp_path / "log", settings).process
+    _, server, *_ = FRAMEWORKS[framework].command
+    try:
+        wait_until(lambda: server in read_proc(Path(f"/proc/{process.pid}/cmdline")))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (130, 0), "0 where the server was up already"
+    finally:
+        process.kill()
+    assert not (tmp_path / "log").read_text()
 
 
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])

@@ -4,7 +4,7 @@ import os
 import struct
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -52,28 +51,31 @@ class Metrics(ABC):
     The processes of the pools are not included; /proc shows them.
     """
 
-    _registry: CollectorRegistry
-
-    def __init__(self, registry: CollectorRegistry | None) -> None:
-        """`registry` gets the counter of requests, unless it is None; show() adds other metrics."""
+    def __init__(self, registry: CollectorRegistry, own: CollectorRegistry | None) -> None:
+        """`registry` is shown. `own` gets the metrics of this process; None: files get them."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
+        PlatformCollector(registry=registry)
+        self._registry, self._own = registry, own
         self._requests = Counter(
             "restbench_requests",
             "Requests answered.",
             ["workload", "strategy", "status"],
-            registry=registry,
+            registry=own,
         )
         self._counters: dict[tuple[str, ...], Counter] = {}
+        self._guard = Lock()
+        self._copies: list[_CounterCopy] = []
 
     @abstractmethod
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """Add a gauge. Returns the function to call with each new value."""
 
-    @abstractmethod
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         """Add a counter that is kept elsewhere. `labels` are label names; `counts` returns every
         combination of label values from the start.
         """
+        counter = Counter(name, text, labels, registry=self._own)
+        self._copies.append(_CounterCopy(counter, counts))
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """Count one answered request."""
@@ -85,41 +87,28 @@ class Metrics(ABC):
 
     def text(self) -> bytes:
         """All metrics in Prometheus text format."""
+        self._copy_counts()
         return generate_latest(self._registry)
+
+    def _copy_counts(self) -> None:
+        with self._guard:
+            for each in self._copies:
+                each.write()
 
 
 class OwnMetrics(Metrics):
     """The metrics of a service whose only worker is this process."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-        GCCollector(registry=self._registry)
-        super().__init__(self._registry)
+        registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+        super().__init__(registry, registry)
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """See Metrics. The value is read at each scrape."""
         Gauge(name, text, registry=self._registry).set_function(value)
         return unseen
-
-    def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        """See Metrics. The counts are read at each scrape."""
-        self._registry.register(_ExternalCounter(name, text, labels, counts))
-
-
-class _ExternalCounter(Collector):
-    """A counter whose values are kept elsewhere."""
-
-    def __init__(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        self._name, self._text, self._labels, self._counts = name, text, labels, counts
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """See prometheus_client's Collector."""
-        family = CounterMetricFamily(self._name, self._text, labels=self._labels)
-        for values, count in self._counts().items():
-            family.add_metric(values, count)
-        yield family
 
 
 class SharedMetrics(Metrics):
@@ -132,14 +121,10 @@ class SharedMetrics(Metrics):
 
     def __init__(self) -> None:
         """The folder that VARIABLE names must exist."""
-        super().__init__(None)  # counters are written to the files
+        super().__init__(CollectorRegistry(), None)
         self._folder = Path(os.environ[VARIABLE])
-        self._registry = CollectorRegistry()
-        PlatformCollector(registry=self._registry)
         MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
         self._registry.register(_Workers())
-        self._guard = Lock()
-        self._kept: list[_CounterCopy] = []
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """See Metrics. The value is read once; pass each later one to the returned function."""
@@ -147,18 +132,10 @@ class SharedMetrics(Metrics):
         gauge.set(value())
         return gauge.set
 
-    def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        """See Metrics. The counts are written to the files when a request is answered."""
-        counter = Counter(name, text, labels, registry=None)
-        if values := counts().keys():
-            self._kept.append(_CounterCopy(counter, values, counts))
-
     def count(self, workload: str, strategy: str, status: int) -> None:
-        """See Metrics."""
+        """See Metrics. Counters kept elsewhere are copied, so that any worker shows them."""
         super().count(workload, strategy, status)
-        with self._guard:
-            for kept in self._kept:
-                kept.write()
+        self._copy_counts()
 
     def text(self) -> bytes:
         """See Metrics."""
@@ -183,13 +160,11 @@ class SharedMetrics(Metrics):
 
 
 class _CounterCopy:
-    """A copy, in the files, of a counter that is kept elsewhere; write() brings it up to date."""
+    """A copy of a counter that is kept elsewhere; write() brings it up to date."""
 
-    def __init__(
-        self, counter: Counter, values: Collection[tuple[str, ...]], counts: Counts
-    ) -> None:
-        self._counters = {each: counter.labels(*each) if each else counter for each in values}
-        self._counts, self._written = counts, dict.fromkeys(values, 0)
+    def __init__(self, counter: Counter, counts: Counts) -> None:
+        self._counts, self._written = counts, dict.fromkeys(counts(), 0)
+        self._counters = {each: counter.labels(*each) if each else counter for each in counts()}
 
     def write(self) -> None:
         for values, count in self._counts().items():

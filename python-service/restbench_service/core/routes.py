@@ -1,5 +1,6 @@
 """Which operation of which workload under which strategy a path asks for."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -48,36 +49,26 @@ class Routes:
     def _add(
         self, under: str, coded: CodedWorkload, operation: Operation, name: str, strategy: Strategy
     ) -> None:
-        def route(values: tuple[str, ...]) -> Route:
+        def route(*values: str) -> Route:
             return Route(coded.workload, name, strategy, operation.codec(name, values))
 
-        if "{" in operation.path:
-            template = _Template(operation.method, operation.path.split("/")[1:], route)
-            self._templates.setdefault(under, []).append(template)
+        path = f"/{under}{operation.path}"
+        if "{" in path:
+            pattern = re.compile(re.sub(r"\{\w+\}", "([^/]+)", path))
+            self._templates.setdefault(under, []).append(
+                _Template(operation.method, pattern, route)
+            )
         else:
-            self._whole.setdefault(f"/{under}{operation.path}", {})[operation.method] = route(())
+            self._whole.setdefault(path, {})[operation.method] = route()
 
     def _matched(self, raw_path: str) -> Mapping[str, Route]:
-        _, *parts = raw_path.split("/")
-        templates = self._templates.get("/".join(parts[:2]), ())
-        found = ((each, each.values(parts[2:])) for each in templates)
-        return {each.method: each.route(values) for each, values in found if values}
+        templates = self._templates.get("/".join(raw_path.split("/", 3)[1:3]), ())
+        found = ((each, each.pattern.fullmatch(raw_path)) for each in templates)
+        return {each.method: each.route(*match.groups()) for each, match in found if match}
 
 
 class _Template(NamedTuple):
     method: str
-    places: list[str]
-    route: Callable[[tuple[str, ...]], Route]
+    pattern: re.Pattern[str]
+    route: Callable[..., Route]
     """Makes the route of one request from the values of the named parts."""
-
-    def values(self, parts: list[str]) -> tuple[str, ...]:
-        """The values of the named parts; empty if the path does not match."""
-        if len(parts) != len(self.places):
-            return ()
-        values = list[str]()
-        for place, part in zip(self.places, parts, strict=True):
-            if place.startswith("{") and part:
-                values.append(part)
-            elif place != part:
-                return ()
-        return tuple(values)

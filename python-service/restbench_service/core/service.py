@@ -271,19 +271,19 @@ class Exchange:
                 raise self._refusal
             self._admit()
             body, self._pieces = b"".join(self._pieces), []  # a single piece is not copied
+            job = Job(
+                self._route.workload,
+                self._route.codec,
+                body,
+                self._head.raw_query,
+                self._core.limits,
+                reserve=lambda size_bytes: self._hold.resize(len(body) + size_bytes),
+                is_wanted=self._head.is_wanted,
+            )
         except RequestRefused as error:
             return self._end(reply.refusal(error))
         except MemoryError as error:
             return self.out_of_memory(error)
-        job = Job(
-            self._route.workload,
-            self._route.codec,
-            body,
-            self._head.raw_query,
-            self._core.limits,
-            reserve=lambda size_bytes: self._hold.resize(len(body) + size_bytes),
-            is_wanted=self._head.is_wanted,
-        )
         try:
             working = self._route.strategy.execute(job)
         except Exception as error:  # for example, no thread or process could be started

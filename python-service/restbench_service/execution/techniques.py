@@ -1,7 +1,7 @@
 """The techniques that treat all requests alike: where a request's stages and its loops run."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from itertools import count
@@ -13,7 +13,7 @@ from .job import InOrderLoop, Job, JobResult, Task, decode_task, run_task
 from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
 from .strategy import Strategy, completed
-from .thread_pool import ThreadPool
+from .thread_pool import hand_over
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """The largest body that is decoded in this process to learn how much memory must be reserved. It is
@@ -39,19 +39,11 @@ class Serial(Strategy):
             return job.run(InOrderLoop())
 
 
-class PerElement(Strategy):
-    """Each element of the result is a task for a process, with operands and product in shared
-    memory; the request's own thread does the rest."""
+class _Pooled(Strategy):
+    """A technique with a pool of processes, which is closed with it."""
 
-    def __init__(self, pool: ProcessPool, running: int | None) -> None:
-        """The pool is closed with the strategy. By default one request runs at a time, since the
-        pool works for one request at a time anyway."""
-        self._pool, self.gate = pool, Gate(running or 1)
-        self.permits = self.gate.permits
-
-    def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy."""
-        return completed(lambda: self._in_turn(job))
+    def __init__(self, pool: ProcessPool, gate: Gate) -> None:
+        self._pool, self.gate, self.permits = pool, gate, gate.permits
 
     def await_ready(self) -> None:
         """See Strategy."""
@@ -60,32 +52,37 @@ class PerElement(Strategy):
     def close(self) -> None:
         """See Strategy."""
         self._pool.close()
+
+
+class PerElement(_Pooled):
+    """Each element of the result is a task for a process, with operands and product in shared
+    memory; the request's own thread does the rest."""
+
+    def __init__(self, pool: ProcessPool, running: int | None) -> None:
+        """By default one request runs at a time, since the pool works for one request at a time
+        anyway."""
+        super().__init__(pool, Gate(running or 1))
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy."""
+        return completed(lambda: self._in_turn(job))
 
     def _in_turn(self, job: Job) -> bytes:
         with self.gate.entered(job), closing(SharedLoop(self._pool)) as loop:
             return job.run(loop, has_task_per_unit=True)
 
 
-class PerRequest(Strategy):
+class PerRequest(_Pooled):
     """A process does all stages of a request; at most as many requests run as processes exist."""
 
     def __init__(self, pool: ProcessPool, running: int | None) -> None:
-        """The pool is closed with the strategy."""
-        self._pool, self.gate = pool, Gate(min(running or pool.size, pool.size), pool.size)
-        self.permits = self.gate.permits
+        """`running` is the setting; None: as many as processes."""
+        super().__init__(pool, Gate(min(running or pool.size, pool.size), pool.size))
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. A request waits at the gate, without a thread, rather than in the pool,
         which does not check whether its client has gone."""
         return self.gate.enter_later(job, self._begin)
-
-    def await_ready(self) -> None:
-        """See Strategy."""
-        self._pool.await_ready()
-
-    def close(self) -> None:
-        """See Strategy."""
-        self._pool.close()
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
@@ -140,21 +137,21 @@ class WorkerPool(Strategy):
         computing, waiting = threads or len(allowed_cores()), threads or BLOCKING_THREADS
         self._numbers, self._is_closed = count(1), False
         self._computing, self._waiting = (
-            ThreadPool(each, initializer=self._name_thread) for each in (computing, waiting)
+            ThreadPoolExecutor(each, initializer=self._name_thread) for each in (computing, waiting)
         )
         self.gate = Gate(min(running or computing, computing), waiting)
         self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. A request waits at the gate rather than in the executor, which does not
-        check whether its client has gone, unless no thread can be started."""
+        check whether its client has gone."""
         return self.gate.enter_later(job, self._begin)
 
     def close(self) -> None:
         """See Strategy. A thread cannot be ended: jobs that run end with the process."""
         self._is_closed = True
         for executor in (self._computing, self._waiting):
-            executor.shutdown(wait=False, cancel_futures=True)
+            executor.shutdown(wait=False)
 
     def _name_thread(self) -> None:
         """Set the name in /proc, where the names of Python's threads do not appear."""
@@ -163,18 +160,17 @@ class WorkerPool(Strategy):
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         executor = self._waiting if job.workload.is_blocking else self._computing
         try:
-            done = executor.submit(job.run, InOrderLoop())
+            hand_over(executor, partial(self._run, job, answer))
         except RuntimeError:
             if self._is_closed:
                 raise PoolClosedError("the threads are closed") from None
             raise PoolFailedError("there is no thread to be had") from None
-        done.add_done_callback(partial(self._end, job, answer))
 
-    def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
+    def _run(self, job: Job, answer: "Future[bytes]") -> None:
+        done = completed(lambda: job.run(InOrderLoop()))
         self.gate.leave(job)
-        if done.cancelled():
-            answer.set_exception(PoolClosedError("the threads are closed"))
-        elif (error := done.exception()) is not None:
+        error = done.exception()
+        if error is not None:
             answer.set_exception(error)
         else:
             answer.set_result(done.result())

@@ -1,22 +1,25 @@
-"""A ThreadPoolExecutor whose submit() raises only if the task will not run."""
+"""How work is given to a ThreadPoolExecutor, so that it is done or refused, not both."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 
-class ThreadPool(ThreadPoolExecutor):
-    """If no further thread can be started, a task waits for an existing thread.
+def hand_over(threads: ThreadPoolExecutor, work: Callable[[], object]) -> None:
+    """Let one of the threads do the work. Raises RuntimeError if none can be started or the pool is
+    closed; then the work is never done.
 
-    ThreadPoolExecutor queues a task before it starts a thread for it. Its submit() raises if the
-    start fails, although an existing thread will run the task. So this class uses internals of the
-    executor, whose names are the same from Python 3.9 to 3.14.
+    A ThreadPoolExecutor queues work before it starts a thread for it. If that fails, submit()
+    raises, although another thread may do the work, even later. So the work is taken out of
+    `offered`, which only one can do.
     """
+    offered = {"work": work}
 
-    def _adjust_thread_count(self) -> None:
-        """Called under the executor's lock. If there is no thread at all, removes the task from
-        the queue and raises RuntimeError."""
-        try:
-            super()._adjust_thread_count()
-        except RuntimeError:
-            if not self._threads:
-                self._work_queue.get_nowait()  # the only task: earlier ones were removed, too
-                raise
+    def do() -> None:
+        if taken := offered.pop("work", None):
+            taken()
+
+    try:
+        threads.submit(do)
+    except RuntimeError:
+        if offered.pop("work", None):
+            raise

@@ -5,7 +5,6 @@ import os
 import select
 import signal
 import socket
-import sys
 from threading import Thread
 
 from ..process import set_name
@@ -17,19 +16,23 @@ def begin_work(
     """Receive a number, name the process `name-number`, prepare it, and report when it is ready.
 
     `channel` carries the number and the report. `modules` are imported here, so that no request
-    has to do it. `service` is the process id of the service; this process ends with it.
+    has to do it. `service` is the process id of the service; this process ends with it, and without
+    a word if the pool is given up meanwhile.
     """
-    number = channel.recv(16).decode()
-    if not number:
-        sys.exit("the pool was given up before this process began")
     for stop in (signal.SIGINT, signal.SIGTERM):  # the service decides when to stop
         signal.signal(stop, signal.SIG_IGN)
-    set_name(f"{name}-{number}")
-    _end_with(service)
-    os.nice(niceness)
-    for module in modules:
-        importlib.import_module(module)
-    channel.send(b"%d" % os.getpid())
+    try:
+        number = channel.recv(16).decode()
+        if not number:
+            raise ConnectionAbortedError
+        set_name(f"{name}-{number}")
+        _end_with(service)
+        os.nice(niceness)
+        for module in modules:
+            importlib.import_module(module)
+        channel.send(b"%d" % os.getpid())
+    except ConnectionError:
+        os._exit(1)
     channel.close()
 
 

@@ -7,4 +7,7 @@ all its imports in each process of a pool.
 import sys
 from importlib import import_module
 
+from ..process import end_at_interrupt
+
+end_at_interrupt()
 import_module(f"{__package__}.{sys.argv[1]}").main()

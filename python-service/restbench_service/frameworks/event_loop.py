@@ -9,13 +9,13 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from ..core.reply import Reply
 from ..core.service import UNKNOWN, Core, Exchange, Head, Server
-from ..execution.thread_pool import ThreadPool
+from ..execution.thread_pool import hand_over
 from ..serving import ServingProcess
 from ..settings import Settings
 from . import server_of
@@ -71,7 +71,7 @@ class Requests:
     """Answers requests with the core of this process; made by serving()."""
 
     def __init__(
-        self, core: Core, threads: ThreadPool | None, broken: tuple[type[Exception], ...]
+        self, core: Core, threads: ThreadPoolExecutor | None, broken: tuple[type[Exception], ...]
     ) -> None:
         """Requests run on `threads`, or in the event loop if None. Reading a body that is cut off
         raises an error in `broken`."""
@@ -142,18 +142,17 @@ class Requests:
         """Run the exchange. A run that has begun always ends: if this coroutine is cancelled
         meanwhile, the reply is not sent, and its memory is released.
         """
-        begun: Reply | Future[Any]
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         if self._threads is None:
             begun = exchange.run()
             if isinstance(begun, Reply):
                 return begun
+            _hand_back(begun, replied)
         else:
             try:
-                begun = self._threads.submit(exchange.run)
+                hand_over(self._threads, lambda: _hand_back(exchange.run(), replied))
             except RuntimeError:  # the pool is closed, or no thread can be started
                 return exchange.refused()
-        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        _hand_back(begun, replied)
         try:
             return await replied
         except asyncio.CancelledError:
@@ -162,11 +161,11 @@ class Requests:
             raise
 
 
-def _hand_back(answered: Reply | Future[Any], replied: asyncio.Future[Reply]) -> None:
+def _hand_back(answered: Reply | Future[Reply], replied: asyncio.Future[Reply]) -> None:
     """Pass the reply from any thread to the event loop. This is no closure, since one that refers
     to itself would keep itself and the reply until the next garbage collection.
     """
-    if isinstance(answered, Future):  # of a reply, or of such a future
+    if isinstance(answered, Future):
         answered.add_done_callback(lambda done: _hand_back(done.result(), replied))
         return
     with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
@@ -192,7 +191,7 @@ def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
     try:
         served.await_ready()
         if settings.handoff == "thread":
-            threads = ThreadPool(settings.threads, "request")
+            threads = ThreadPoolExecutor(settings.threads, "request")
         yield Requests(served.core, threads, broken)
     finally:
         served.close()

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from restbench.analyse.estimates import percentile_ms
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import Bracket, Objective, OpenLoad, SearchStep, bracket
+from restbench.experiment.open_load import Bracket, Objective, bracket
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
     FEWEST_BLOCKS,
@@ -46,7 +46,7 @@ class Walk:
     @property
     def bracket(self) -> Bracket:
         """The bracket that the steps have found."""
-        return bracket([search_step(each) for each in self.steps])
+        return bracket({each.rate_per_s: each.met for each in self.steps})
 
     @property
     def met(self) -> StepEntry | None:
@@ -166,11 +166,6 @@ def latency_ms(found: StepEntry, percent: int) -> float | None:
     return math.inf if known is None else known
 
 
-def search_step(found: StepEntry) -> SearchStep:
-    """What the search needs to know of a step."""
-    return SearchStep(found.rate_per_s, found.met)
-
-
 def progress_line(found: StepEntry, percent: int) -> str:
     """A step as a line of text, to show while the walk goes on."""
     reached_ms = latency_ms(found, percent)
@@ -199,24 +194,13 @@ def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
 def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
     """The results of a cell's trials in one block (`estimates.Extras`): its limit and the ends of
     its bracket, as far as they were found."""
-    found = bracket([search_step(each) for each in steps(trials, objective)])
+    found = bracket({each.rate_per_s: each.met for each in steps(trials, objective)})
     rates = {
         "limit_per_s": found.limit_per_s,
         "met_per_s": found.met_per_s,
         "failed_per_s": found.failed_per_s,
     }
     return {name: rate for name, rate in rates.items() if rate is not None}
-
-
-def known_limits(trials: Iterable[Trial], load: OpenLoad) -> dict[str, float]:
-    """By cell id: the geometric mean of the limits that its walks have found so far. Walks without
-    a limit are left out."""
-    found: dict[str, float] = {}
-    for cell, taken in walks(steps(trials, load.objective)).items():
-        known = [each.bracket.limit_per_s for each in taken]
-        if ended := [each for each in known if each is not None]:
-            found[cell] = geometric_mean(ended)
-    return found
 
 
 def limits(

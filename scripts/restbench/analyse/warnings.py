@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from restbench.analyse.measurement import Measurement
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.store.exported import WarningEntry
 
 #: Half the margin of 5 % (method, rules 7 and 10).
@@ -43,8 +44,6 @@ _MOST = 0.99
 #: Extras of blocks without a continuous closed load: requests were sent at planned times, or the
 #: service was broken on purpose. The number of users in flight is no bias then.
 _NOT_CLOSED = ("rate_per_s", "met_per_s", "failed_per_s", "down_s")
-#: With fewer blocks left, the verdict is not compared with the verdict of all blocks.
-FEWEST_LEFT = 3
 #: From a block and its number of users to a part of the throughput; None where it is not known.
 Bound: TypeAlias = Callable[[Measurement, int], float | None]
 
@@ -142,14 +141,14 @@ def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ..
 
 def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measurement, ...]:
     """The blocks without any bound large enough to be shown; all blocks where fewer than
-    FEWEST_LEFT measured ones would be left."""
+    FEWEST_BLOCKS measured ones would be left."""
     left = [
         block
         for block in blocks
         if max(of_block(block, users).values(), default=0.0) <= SHOWN_ABOVE_PCT
     ]
     measured = sum(bool(block.seconds) for block in left)
-    return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)
+    return tuple(left) if measured >= FEWEST_BLOCKS else tuple(blocks)
 
 
 #: Every warning and note that a row can carry, in words.

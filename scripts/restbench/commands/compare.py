@@ -69,7 +69,7 @@ def _table(found: RunComparison, first: str, second: str) -> Table:
     table.add_column("Verdict", overflow="fold")
     for line in found.lines:
         values = (readable(line.first), readable(line.second), ratio_text(line.comparison))
-        table.add_row(line.cell.id, *(value.replace("[", r"\[") for value in values), line.words)
+        table.add_row(line.cell.id, *values, line.words)
     return table
 
 

@@ -28,20 +28,20 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
         typer.Option(
             metavar="DIR",
             help="Folder of the cluster, log and ROLE.password, which is made, empty, or of an "
-            "earlier start. Default: .cache/serve/database.",
+            "earlier start. Default: .cache/serve/database; for a URL other-database next to it.",
         ),
     ] = None,
     role: Annotated[Role, typer.Option(help="The role that psql connects as.")] = "owner",
 ) -> None:
     """Start, stop and use a PostgreSQL server."""
-    place = folder or serve.database_folder()
+    place = folder or serve.database_folder(database_url)
     match action:
         case "start":
             server = Database(place, postgres_bin, database_url, outlives_us=True)
             server.start()
             server.migrate()
             password = server.password_file("service")
-            console.print(f"{server.url('service')}  (password: {password})")
+            console.print(f"{server.url('service')}  (password: {password})", soft_wrap=True)
         case "stop":
             server = Database(place, postgres_bin)
             if server.alive():

@@ -29,9 +29,8 @@ from restbench.commands.options import (
 from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
-from restbench.experiment import experiment, toml_file
+from restbench.experiment import claim_file, experiment, toml_file
 from restbench.experiment.cell import STRATEGIES, ServiceName
-from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
 from restbench.experiment.profile import require_time
 from restbench.experiment.statistics import FEWEST_BLOCKS
@@ -68,14 +67,14 @@ def show_plan(
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
     for group in runner.groups_of(order):
         part = f"{group.share:g} of the time" if group.compared else "the remaining time"
-        console.print(f"group {group.name}: {part}", markup=False)
+        console.print(f"group {group.name}: {part}")
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
-            console.print(f"  {cell.id}{shown}", markup=False, soft_wrap=True)
+            console.print(f"  {cell.id}{shown}", soft_wrap=True)
     for each in environment.planned(order):
         console.print(each, soft_wrap=True)
     console.print(_cost(order), soft_wrap=True)
@@ -131,8 +130,10 @@ def order_for(
         file = path.parent / loaded.claims
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
-        claims, claims_text = toml_file.read_with_text(file, Claims)
-        check_complexities(claims, loaded.levels, str(file))
+        text = toml_file.content(file)
+        claims = claim_file.parse(text, str(file))
+        claim_file.check_complexities(claims, loaded.levels, str(file))
+        claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
     if minutes:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
+import httpx
 import typer
 from rich.console import Console
 
@@ -31,7 +32,8 @@ class _Output(Console):
 
 
 _is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: the output is closed
-console = _Output(highlight=False, width=None if _is_terminal else PLAIN_WIDTH)
+#: Without Rich's markup: brackets in a path or in an interval are printed as they are.
+console = _Output(highlight=False, markup=False, width=None if _is_terminal else PLAIN_WIDTH)
 #: Addresses of services that can be attached: host and port only, which is all that JMeter takes.
 _ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?", re.ASCII)
 
@@ -39,12 +41,14 @@ _ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?",
 def is_address(url: str) -> bool:
     """Whether a URL is http://HOST:PORT or http://HOST."""
     match = _ADDRESS.fullmatch(url)
-    return match is not None and int(match[1] or 80) in range(1, 65536)
+    with contextlib.suppress(httpx.InvalidURL):
+        return match is not None and int(match[1] or 80) in range(1, 65536) and bool(httpx.URL(url))
+    return False
 
 
 def note(text: str) -> None:
     """Print a remark on a result."""
-    console.print(f"note   {text}", markup=False, soft_wrap=True)
+    console.print(f"note   {text}", soft_wrap=True)
 
 
 def require_known(option: str, given: str, known: Iterable[Known]) -> Known:

@@ -37,7 +37,7 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
         )
     console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def show_remaining(run: store.Run) -> None:
@@ -48,11 +48,11 @@ def show_remaining(run: store.Run) -> None:
     else:
         decided = claims.decisions_of(exported.read(run.exported_file))
     for decision in decided:
-        console.print(f"{decision.id:14} {decision.headline}", markup=False)
+        console.print(f"{decision.id:14} {decision.headline}")
     for each in study.not_measured(found):
-        console.print(each, markup=False, soft_wrap=True)
+        console.print(each, soft_wrap=True)
     if run.has_raw_data:
-        console.print(f"to measure more: restbench extend {run.name} --minutes N", markup=False)
+        console.print(f"to measure more: restbench extend {run.name} --minutes N")
 
 
 def with_raw_data(name: str) -> store.Run:
@@ -70,7 +70,7 @@ def build_dashboard(
     """Make the JMeter dashboard of one cell."""
     run = with_raw_data(name)
     for page in dashboards.write(run, cell):
-        console.print(str(page), markup=False, soft_wrap=True)
+        console.print(str(page), soft_wrap=True)
 
 
 def keep_run(
@@ -115,7 +115,7 @@ def browse_runs(
     """Write results/index.html: all runs as one page."""
     found = site.find(store.RESULTS)
     for line in found.left_out:
-        console.print(f"left out  {line}", markup=False, soft_wrap=True)
+        console.print(f"left out  {line}", soft_wrap=True)
     if not found.runs:
         none = f"{store.RESULTS}: no run to show yet; 'restbench run' makes one"
         console.print(none, soft_wrap=True)

@@ -31,9 +31,10 @@ def serve_services(
 ) -> None:
     """Start services and database, print curl lines."""
     serve.require_frameworks()
-    database = Database(serve.database_folder(), postgres_bin, database_url, outlives_us=True)
-    settings = _started(database) if with_database else programs.NO_SETTINGS
+    folder = serve.database_folder(database_url)
+    database = Database(folder, postgres_bin, database_url, outlives_us=True)
     try:
+        settings = _started(database) if with_database else programs.NO_SETTINGS
         services = serve.start_all(front, settings)
     except BaseException:
         if database.server.child:  # it was started just now
@@ -47,18 +48,20 @@ def serve_services(
         console.print(f"#   {', '.join(each for each in runs_on if each)}", soft_wrap=True)
         lines = serve.messages_lines(service) if settings else []
         for line in serve.curl_lines(service) + lines:
-            console.print(line, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
     console.print("# 'make stop' ends them")
 
 
 def _started(database: Database) -> Mapping[str, str]:
-    """Start the database; returns the environment by which services find it. Where it cannot be
-    started, the environment is empty: the services run without 'messages'."""
+    """Start the database; returns the environment by which services find it. Where that fails, no
+    database is left and the environment is empty: the services run without 'messages'."""
     try:
         serve.start_database(database)
     except (EnvironmentProblem, StorageProblem) as problem:
+        if database.server.child:  # it was started, and its tables cannot be made
+            database.stop()
         reason = first_line(str(problem))
-        console.print(f"# without 'messages': {reason}", markup=False, soft_wrap=True)
+        console.print(f"# without 'messages': {reason}", soft_wrap=True)
         return programs.NO_SETTINGS
     return database.environment()
 

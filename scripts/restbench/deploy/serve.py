@@ -51,9 +51,10 @@ MESSAGES_EXAMPLES: tuple[tuple[str, str, dict[str, object] | None], ...] = (
 LOGS_EXAMPLE = {"requestId": 1, "ruleSet": "R16", "lines": ["took 4001 ms", "all is well"]}
 
 
-def database_folder() -> Path:
-    """The folder of the database of `make serve`, which keeps its messages over a stop."""
-    return serve_folder() / "database"
+def database_folder(url: str | None = None) -> Path:
+    """The folder of the database of `make serve`, which keeps its messages over a stop. For a
+    server that others run, at `url`, another one: its roles have other passwords."""
+    return serve_folder() / ("database" if url is None else "other-database")
 
 
 def start_database(wanted: Database) -> None:

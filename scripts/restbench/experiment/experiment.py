@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from restbench.experiment import toml_file
 from restbench.experiment.calls import Calls
@@ -26,6 +26,8 @@ from restbench.experiment.trace import Trace
 from restbench.failures import BadConfiguration
 
 T = TypeVar("T")
+#: An element of a matrix, of 64 bits.
+Element = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 #: By view: the table that it shows.
 _OF_VIEWS: dict[View, str] = {
     "builds": "thresholds",
@@ -54,8 +56,8 @@ class Experiment(Strict):
     name: FileName
     title: str
     seed: NotNegative
-    element_min: int = 0
-    element_max: int = 50
+    element_min: Element = 0
+    element_max: Element = 50
     driver: Driver = "closed-load"
     """The driver, which takes the trials."""
     views: Annotated[list[View], Field(min_length=1)] = Field(default=["study"])
@@ -113,6 +115,7 @@ class Experiment(Strict):
         self._require_levels(cells)
         self._require_workloads(cells)
         self._require_driver_can(cells)
+        self._require_selections(cells)
         return self
 
     def _require_tables(self) -> None:
@@ -152,16 +155,19 @@ class Experiment(Strict):
         complexity that has no rows."""
         require_known(self.mixes, self.complexities)
         defined = self.levels
-        asked = [("factorial", cell.complexity) for cell in self.corners()]
-        asked += [
-            (f"cells '{group.name}'", level) for group in self.cells for level in group.complexity
+        unknown = [
+            (f"cells '{group.name}'", level)
+            for group in self.cells
+            for level in group.complexity
+            if not any(is_any(each, [level]) for each in defined)
         ]
-        for where, level in asked:
-            if not any(is_any(each, [level]) for each in defined):
-                raise ValueError(
-                    f"{where}: complexity: '{level}' is not defined; "
-                    f"defined are {', '.join(defined)}"
-                )
+        single = (cell.complexity for cell in self.corners())  # in a design a pattern is no level
+        unknown += [("factorial", level) for level in single if level not in defined]
+        if unknown:
+            where, level = unknown[0]
+            raise ValueError(
+                f"{where}: complexity: '{level}' is not defined; defined are {', '.join(defined)}"
+            )
         for figure in self.figures:
             if figure.x != "rows":
                 continue
@@ -220,6 +226,13 @@ class Experiment(Strict):
         self.driver_table.require(Demand(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.driver_table.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
+
+    def _require_selections(self, cells: Sequence[Cell]) -> None:
+        """Raises ValueError where a selection selects no cell: one of its levels is misspelt, and
+        what it is for would not happen."""
+        for key, selection in _selections(self):
+            if not any(map(selection.matches, cells)):
+                raise ValueError(f"{key}: selects no cell; there are such as {cells[0].id}")
 
     def table(self, kind: type[T]) -> T:
         """The table of this kind, which the driver or a view needs (`_require_tables`)."""
@@ -303,6 +316,21 @@ class Experiment(Strict):
                 + (FORMER_PROFILE_HINT if name == "full" else "")
             )
         return self.profiles[name]
+
+
+def _selections(of: object, *at: str) -> Iterator[tuple[str, Where]]:
+    """Every selection in a part of the file, with the keys to it."""
+    members: Iterable[tuple[object, object]] = ()
+    if isinstance(of, Where):
+        yield ".".join(at), of
+    elif isinstance(of, BaseModel):
+        members = of
+    elif isinstance(of, dict):
+        members = of.items()
+    elif isinstance(of, list | tuple):
+        members = enumerate(of)
+    for name, value in members:
+        yield from _selections(value, *at, str(name))
 
 
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:

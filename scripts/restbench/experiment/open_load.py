@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
@@ -83,21 +83,13 @@ _ROUNDING = 1e-3
 class Rates(Strict):
     """The limits of a walk, in requests per second, and its steps."""
 
-    factor: Annotated[float, Field(gt=1)]
+    factor: Annotated[float, Field(ge=1 + 2 * _ROUNDING)]
     """The factor between two rates, until a rate fails (or, downward, meets the objective)."""
-    resolution: Annotated[float, Field(gt=0, lt=1)]
+    resolution: Annotated[float, Field(ge=2 * _ROUNDING, lt=1)]
     """A walk is over when the lowest rate that failed exceeds the highest rate that met the
     objective by at most this share."""
     lowest_per_s: Above0
     highest_per_s: Above0
-
-
-@dataclass(frozen=True)
-class SearchStep:
-    """One step: a rate, and whether it met the objective."""
-
-    rate_per_s: float
-    met: bool
 
 
 @dataclass(frozen=True)
@@ -123,8 +115,9 @@ class Bracket:
         return self.failed_per_s / self.met_per_s <= 1 + resolution + _ROUNDING
 
 
-def next_rate(tried: Sequence[SearchStep], start_per_s: float, rates: Rates) -> float | None:
-    """The rate of the next step, per second; None when the walk is over."""
+def next_rate(tried: Mapping[float, bool], start_per_s: float, rates: Rates) -> float | None:
+    """The rate of the next step, per second; None when the walk is over. `tried` has the rates so
+    far, each with whether it met the objective."""
     if not tried:
         return _rounded(min(max(start_per_s, rates.lowest_per_s), rates.highest_per_s))
     found = bracket(tried)
@@ -135,11 +128,10 @@ def next_rate(tried: Sequence[SearchStep], start_per_s: float, rates: Rates) -> 
     return _beyond(found.failed_per_s or 0.0, 1 / rates.factor, rates.lowest_per_s)
 
 
-def bracket(tried: Sequence[SearchStep]) -> Bracket:
+def bracket(tried: Mapping[float, bool]) -> Bracket:
     """The highest rate that met the objective below the lowest that did not."""
-    failed = min((each.rate_per_s for each in tried if not each.met), default=None)
-    met = [each.rate_per_s for each in tried if each.met]
-    below = [rate for rate in met if failed is None or rate < failed]
+    failed = min((rate for rate, met in tried.items() if not met), default=None)
+    below = [rate for rate, met in tried.items() if met and (failed is None or rate < failed)]
     return Bracket(max(below, default=None), failed)
 
 
@@ -213,7 +205,7 @@ class Steps(Strict):
     """Load at the step's own rate, before its window."""
     window_min_s: Above0
     """A window is longer where the objective's percentile needs more arrivals."""
-    window_max_s: Above0
+    window_max_s: Annotated[float, Field(gt=WINDOW_STEP_S)]
     """A walk does not go down to rates for which such a window has too few arrivals."""
     tail_s: Above0
     """The load goes on after the window; late arrivals of the window may still be sent then."""
@@ -228,6 +220,15 @@ class OpenLoad(DriverTable):
     pilot: Pilot
     steps: Steps
     rates: Rates
+
+    @model_validator(mode="after")
+    def _some_rate_is_possible(self) -> Self:
+        if (lowest := self.rates_from().lowest_per_s) > self.rates.highest_per_s:
+            raise ValueError(
+                f"rates.highest_per_s: needs to be at least {math.ceil(lowest)}: lowest_per_s, or "
+                f"the rate that p{self.objective.percentile} needs within steps.window_max_s"
+            )
+        return self
 
     def rates_from(self, known_per_s: float | None = None) -> Rates:
         """The limits and steps of a walk. It never goes down to a rate whose longest window is too

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from restbench.experiment.cell import Cell, ServiceName
-from restbench.experiment.selection import Above0, Positive, Strict, Where
+from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
 
 #: A run of so many minutes or more is long: it has at least LONG_BLOCKS blocks, and also measures
@@ -17,6 +17,9 @@ LONG_BLOCKS = 5
 LONG_SLOW_ROUND_S = 5.0
 #: The longest time of a run: a week.
 MOST_MINUTES = 7 * 24 * 60.0
+#: The most blocks of a run: ten minutes each would take a week.
+MOST_BLOCKS = 1_000
+Blocks = Annotated[int, Field(ge=1, le=MOST_BLOCKS)]
 
 
 def require_time(minutes: float) -> None:
@@ -31,9 +34,9 @@ class Profile(Strict):
     description: str = ""
     minutes: Annotated[float, Field(gt=0, le=MOST_MINUTES)]
     """The time of a run: all its blocks and long windows together."""
-    blocks: Positive
+    blocks: Blocks
     """The planned number of blocks, each with fresh services; fewer where the time is short."""
-    blocks_max: Positive | None = None
+    blocks_max: Blocks | None = None
     """The largest number of blocks. Blocks beyond the planned ones are measured as long as a claim
     is undecided and there is time. None: `blocks`."""
     block_minutes: Above0 | None = None
@@ -69,7 +72,8 @@ class Profile(Strict):
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
         changed |= {"block_minutes": block_minutes}
         # A rounding error must not turn a whole quotient into the next smaller number.
-        changed |= {"blocks_max": max(blocks, int(minutes / block_minutes + 1e-9))}
+        in_time = min(minutes / block_minutes + 1e-9, MOST_BLOCKS)
+        changed |= {"blocks_max": max(blocks, int(in_time))}
         if minutes >= LONG_MINUTES:
             changed["slow_round_s"] = max(self.slow_round_s, LONG_SLOW_ROUND_S)
             changed["longest_round_s"] = max(self.longest_round_s, minutes)  # a second a minute

@@ -106,14 +106,7 @@ def paired_ratio(first: Numbers, second: Numbers) -> Ratio:
     if len(first) != len(second):
         raise ValueError(f"paired values differ in number: {len(first)} and {len(second)}")
     logs = np.log(_positive(first)) - np.log(_positive(second))
-    inner = t_interval(logs)
-    return Ratio(
-        math.exp(inner.mean),
-        math.exp(inner.low),
-        math.exp(inner.high),
-        degrees_of_freedom=float(inner.count - 1),
-        log_error=_standard_error(logs),
-    )
+    return Ratio.around(math.exp(float(logs.mean())), float(logs.size - 1), _standard_error(logs))
 
 
 def log_welch_ratio(first: Numbers, second: Numbers) -> Ratio:
@@ -123,11 +116,9 @@ def log_welch_ratio(first: Numbers, second: Numbers) -> Ratio:
         float(data.var(ddof=1)) / (data.size * float(data.mean()) ** 2) for data in (one, two)
     ]
     total = sum(variances)
-    estimate = float(one.mean() / two.mean())
-    if total == 0:
-        return Ratio(estimate, estimate, estimate, math.inf, log_error=0.0)
-    freedom = total**2 / (variances[0] ** 2 / (one.size - 1) + variances[1] ** 2 / (two.size - 1))
-    return Ratio.around(estimate, freedom, math.sqrt(total))
+    each = variances[0] ** 2 / (one.size - 1) + variances[1] ** 2 / (two.size - 1)
+    freedom = total**2 / each if each else math.inf
+    return Ratio.around(float(one.mean() / two.mean()), freedom, math.sqrt(total))
 
 
 def prediction_ratio(ratios: Sequence[Ratio]) -> Ratio:

@@ -28,12 +28,6 @@ def read(path: Path, kind: type[M], cores_allowed: Sequence[int] | None = None) 
     return parse(content(path), kind, path, cores_allowed)
 
 
-def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
-    """The model of a file, and the file's text."""
-    text = content(path)
-    return parse(text, kind, path), text.decode("utf-8")
-
-
 def parse(
     text: bytes, kind: type[M], source: object, cores_allowed: Sequence[int] | None = None
 ) -> M:

@@ -12,6 +12,7 @@ from restbench.experiment.columns import readable
 from restbench.grouping import grouped
 from restbench.judge import trust
 from restbench.judge.leader import SCOPES, Leader, Scope, leaders
+from restbench.judge.questions import OUT_OF_RACE
 from restbench.judge.verdicts import ratio_text
 
 
@@ -118,17 +119,20 @@ def joined(items: Iterable[object], last: str = "and") -> str:
 def _lead(group: Sequence[Leader]) -> str:
     """How far the best is ahead of the next: one ratio with its interval, or the range of
     several."""
-    if len(group) > 1:
-        return f"{_range(group)} times as fast as the next"
     cell, found = group[0].others[0]
+    if len(group) > 1 or found.estimate is None:
+        return f"{_range(group)} times as fast as {'the next' if len(group) > 1 else cell.strategy}"
     estimate, _, interval = ratio_text(found).partition(" ")
     return " ".join(filter(None, (estimate, "times as fast as", cell.strategy, interval)))
 
 
 def _range(group: Sequence[Leader]) -> str:
-    """The smallest and the largest lead over the next; one number where both read the same."""
+    """The smallest and the largest lead over the next; one number where both read the same. Where
+    no block measured the next, it is out of the race."""
     found = [each.comparison.estimate for each in group if each.comparison]
     known = [each for each in found if each is not None]
+    if not known:
+        return f"over {OUT_OF_RACE:g}"
     return " to ".join(dict.fromkeys((readable(min(known)), readable(max(known)))))
 
 

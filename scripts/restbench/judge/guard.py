@@ -51,15 +51,24 @@ def unmeasurable(
 ) -> str:
     """Why something other than these cells caused their ratio; empty where nothing did, or where
     the ratio decides nothing. `ask` computes the ratio from rows."""
-    known = [rows[cell] for cell in cells if cell in rows]
-    found = ask(rows)
-    verdict = verdicts.verdict(found, expect)
-    if metric in UNGUARDED or verdict not in verdicts.DECIDED:
+    is_decided = verdicts.verdict(ask(rows), expect) in verdicts.DECIDED
+    if metric in UNGUARDED or not is_decided:
         return ""
-    if missing := _undelivered(known):
-        return missing
+    missing = _undelivered([rows[cell] for cell in cells if cell in rows])
+    return missing or by_generator(metric, expect, cells, rows, ask)
+
+
+def by_generator(
+    metric: str, expect: Expectation, cells: Sequence[Cell], rows: Mapping[Cell, Row], ask: Ask
+) -> str:
+    """Why the load generator caused the ratio; the rest as for `unmeasurable`."""
+    known = [rows[cell] for cell in cells if cell in rows]
     share = largest_share(known)
     if metric != "throughput_per_s" or share <= SHARE:
+        return ""
+    found = ask(rows)
+    verdict = verdicts.verdict(found, expect)
+    if verdict not in verdicts.DECIDED:
         return ""
     freed = {
         row.cell: replace(row, measurements=tuple(map(_without_generator, row.measurements)))
@@ -111,5 +120,9 @@ def _without_generator(each: Measurement) -> Measurement:
     share = each.generator_share or 0.0
     if each.throughput_per_s is None or not 0 < share < 1:
         return each
-    alone_per_s = each.throughput_per_s / (1 - share)
-    return each.model_copy(update={"throughput_per_s": alone_per_s})
+    alone_per_s = {"throughput_per_s": each.throughput_per_s / (1 - share)}
+    kinds = {
+        name: of.model_copy(update={"throughput_per_s": of.throughput_per_s / (1 - share)})
+        for name, of in each.kinds.items()
+    }
+    return each.model_copy(update=alone_per_s | {"kinds": kinds})

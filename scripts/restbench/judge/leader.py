@@ -124,11 +124,16 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
     """The leader of each of these groups that has a number, judged together."""
     heads = (_best_row_per_service(group, metric) if scope == "both" else group for group in groups)
     found = [leader for each in heads if (leader := _leader(each, scope, metric))]
-    now, before = _look(found), _look([_without_last_block(each) for each in found])
+    without_last_block = [
+        replace(each, others=tuple((cell, it.earlier or it) for cell, it in each.others))
+        for each in found
+    ]
     is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)
     return [
-        replace(each, standings=_standings(each, one, two), is_order=is_order)
-        for each, one, two in zip(found, now, before, strict=True)
+        replace(each, standings=_standings(each, now, before), is_order=is_order)
+        for each, now, before in zip(
+            found, _levels(found), _levels(without_last_block), strict=True
+        )
     ]
 
 
@@ -217,27 +222,17 @@ def _ratio(metric: Metric, better: Cell, worse: Cell, rows: Mapping[Cell, Row]) 
     return paired(series(rows[better], metric), series(rows[worse], metric))
 
 
-def _without_last_block(leader: Leader) -> Leader:
-    """The leader by the look before this one."""
-    return replace(leader, others=tuple((cell, it.earlier or it) for cell, it in leader.others))
-
-
-def _look(found: Sequence[Leader]) -> list[dict[Cell, Verdict]]:
-    """For each leader the standings by this look alone."""
-    # A group with one technique is no test, so Holm does not count it.
+def _levels(found: Sequence[Leader]) -> list[float]:
+    """Holm's level of each group. A group with one technique is no test, and is not counted."""
     levels = iter(holm_levels([each.p_value for each in found if each.tested], LEVEL))
-    return [
-        {cell: verdicts.verdict(ratio, "greater", holds_at=level) for cell, ratio in each.others}
-        for each in found
-        for level in [next(levels) if each.tested else LEVEL]
-    ]
+    return [next(levels) if each.tested else LEVEL for each in found]
 
 
-def _standings(
-    leader: Leader, now: Mapping[Cell, Verdict], before: Mapping[Cell, Verdict]
-) -> dict[Cell, Verdict]:
+def _standings(leader: Leader, now: float, before: float) -> dict[Cell, Verdict]:
+    """The standings by the group's levels in this look and in the look before."""
     found = {
-        cell: verdicts.confirmed(ratio, now[cell], before[cell]) for cell, ratio in leader.others
+        cell: verdicts.judged(ratio, "greater", (LEVEL, now), (LEVEL, before))
+        for cell, ratio in leader.others
     }
     withheld = {cell for cell in leader.unmeasurable if found[cell] in DECIDED}
     return (

@@ -26,7 +26,7 @@ from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim_file import Expectation, Part, Question, Term
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
 from restbench.grouping import grouped
-from restbench.judge.guard import unmeasurable
+from restbench.judge.guard import Ask, by_generator, unmeasurable
 
 #: A candidate for the best without a value is out of the race (it counts as not the best) where its
 #: requests take at least so many times as long as those of the best candidate with a value.
@@ -46,6 +46,8 @@ class QuestionResult:
     cells: tuple[str, ...]
     """The ids of the cells behind it."""
     comparison: Comparison
+    ask: Ask = field(repr=False, compare=False)
+    """Computes the comparison from other rows."""
     study_value: float | None = None
     """The ratio in the study, where it is published as a number."""
     unmeasurable: str = ""
@@ -70,7 +72,7 @@ def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Que
         (each for each in found if each.is_pooled),
         lambda each: (each.metric, each.expect, each.comparison.margin),
     )
-    return [*map(_pool, pools.values()), *found]
+    return [*(_pool(each, known) for each in pools.values()), *found]
 
 
 def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> QuestionResult:
@@ -94,6 +96,7 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
         part.expect,
         tuple(cell.id for cell in cells),
         ratio(rows),
+        ratio,
         part.study_value or part.study_values.get(cells[0].complexity),
         unmeasurable(part.metric, part.expect, cells, rows, ratio),
         part.pooled,
@@ -106,15 +109,24 @@ def in_words(metric: str) -> str:
     return metric.removesuffix("_s").replace("_", " ")
 
 
-def _pool(asked: Sequence[QuestionResult]) -> QuestionResult:
+def _pool(asked: Sequence[QuestionResult], rows: Mapping[Cell, Row]) -> QuestionResult:
     """The pooled ratio, for any cell like these, from the ratios of all of them."""
+    metric, expect = asked[0].metric, asked[0].expect
+    cells = dict.fromkeys(cell for each in asked for cell in each.cells)
+
+    def ratio(of: Mapping[Cell, Row]) -> Comparison:
+        return pooled([each.ask(of) for each in asked])
+
+    here = [cell for cell in rows if cell.id in cells]
+    own = by_generator(metric, expect, here, rows, ratio)
     return QuestionResult(
         f"any similar cell (from {len(asked)} ratios)",
-        asked[0].metric,
-        asked[0].expect,
-        tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
+        metric,
+        expect,
+        tuple(cells),
         pooled([each.comparison for each in asked]),
-        unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
+        ratio,
+        unmeasurable=own or next((each.unmeasurable for each in asked if each.unmeasurable), ""),
         percentile_s={id: s for each in asked for id, s in each.percentile_s.items()},
     )
 
@@ -169,6 +181,8 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
         for cell in term.candidates
         if cell not in rows or "not-offered" not in rows[cell].flags
     ]
+    if not here:
+        return "(best of none)", Series(lack="the runtime offers none of the candidates")
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
     lost = [] if kind else _out_of_race(values, metric, rows)
     # Candidates of different complexities, such as ways of calling, may share a technique.

@@ -29,6 +29,7 @@ from typing import Literal, TypeAlias
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
+from restbench.experiment.profile import MOST_BLOCKS
 from restbench.experiment.statistics import (
     CONFIDENCE,
     FEWEST_BLOCKS,
@@ -66,14 +67,15 @@ SMALL = ("no-effect", "smaller-than-margin")
 DIFFERENCES: tuple[Expectation, ...] = ("greater", "less")
 
 LEVEL = 0.05
+Levels: TypeAlias = tuple[float, float]
+"""Of the tests that contradict and that confirm an expectation."""
+_ALONE: Levels = (LEVEL, LEVEL)
 #: The confidence of the interval that stands for two one-sided tests at LEVEL.
 TWO_ONE_SIDED = 1 - 2 * LEVEL
 #: No half-width below this is asked for: the ratio then lies on the margin (method, rule 6).
 FINEST_PCT = 2.0
 #: A half-width above this one is reported as "more than" it.
 WIDEST_PCT = 100.0
-#: The most blocks that are extrapolated to: at a quarter of an hour each, they take ten days.
-MOST_BLOCKS = 1_000
 #: From so many blocks on, the look before (one block less) must have had the same verdict. The
 #: fewest blocks of a verdict are only one look.
 LOOKS_FROM = FEWEST_BLOCKS + 1
@@ -98,27 +100,29 @@ def verdict(
     return "too-imprecise"
 
 
+def judged(
+    found: Comparison, expect: Expectation, now: Levels = _ALONE, before: Levels = _ALONE
+) -> Verdict:
+    """The verdict by the levels of this look and of the look before. From LOOKS_FROM blocks on a
+    verdict in DECIDED stands only where the look before had it as well."""
+    this = verdict(found, expect, *now)
+    if found.earlier is None or found.blocks < LOOKS_FROM or this not in DECIDED:
+        return this
+    earlier = verdict(found.earlier, expect, *before)
+    is_same = this == earlier or (this in SMALL and earlier in SMALL)
+    return this if is_same else "too-imprecise"
+
+
 def judge_table(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
-    """The verdicts of one table's ratios: Holm over all that may be contradicted. From LOOKS_FROM
-    blocks on a verdict in DECIDED stands only where the look before had it as well."""
-    now = _look(asked)
-    before = _look([(found.earlier or found, expect) for found, expect in asked])
-    return [
-        confirmed(found, one, two) for (found, _), one, two in zip(asked, now, before, strict=True)
-    ]
+    """The verdicts of one table's ratios: Holm over all that may be contradicted."""
+    before = _levels([(found.earlier or found, expect) for found, expect in asked])
+    levels = zip(_levels(asked), before, strict=True)
+    return [judged(*each, *its) for each, its in zip(asked, levels, strict=True)]
 
 
-def _look(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
+def _levels(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Levels]:
     levels = iter(holm_levels([p_against(*each) for each in asked if _tested(each[0])], LEVEL))
-    return [verdict(*each, next(levels) if _tested(each[0]) else LEVEL) for each in asked]
-
-
-def confirmed(found: Comparison, now: Verdict, before: Verdict) -> Verdict:
-    """The verdict of this look (`now`), or `too-imprecise` where it needs that of the look before
-    (`before`), which was another one."""
-    is_same = now == before or (now in SMALL and before in SMALL)
-    is_first = found.earlier is None or found.blocks < LOOKS_FROM
-    return now if is_first or is_same or now not in DECIDED else "too-imprecise"
+    return [(next(levels) if _tested(found) else LEVEL, LEVEL) for found, _ in asked]
 
 
 def _tested(found: Comparison) -> Ratio | None:
@@ -169,10 +173,7 @@ def is_on_margin(found: Comparison, expect: Expectation) -> bool:
 
 def is_unconfirmed(found: Comparison, expect: Expectation) -> bool:
     """Whether this look alone has a verdict that the look before had not."""
-    if found.earlier is None:
-        return False
-    now, before = (verdict(each, expect) for each in (found, found.earlier))
-    return confirmed(found, now, before) != now
+    return judged(found, expect) != verdict(found, expect)
 
 
 def more_times(found: Comparison, expect: Expectation) -> float | None:
@@ -230,7 +231,7 @@ def detailed_text(
     if of != "too-imprecise":
         return words
     if width is None:
-        return f"{words} (one block, so no interval)"
+        return f"{words} ({'one block, so ' * (found.blocks < 2)}no interval)"
     # With so wide an interval a percentage says no more than that it is large.
     size = f"± {width:.1f} %" if width <= WIDEST_PCT else f"more than ± {WIDEST_PCT:.0f} %"
     if found.blocks < FEWEST_BLOCKS:

@@ -157,7 +157,8 @@ def _main(mark: str) -> None:
     folders = {each.removeprefix("remove\t") for each in orders if each.startswith("remove\t")}
     end(mark, 0.0 if ENDS_IN_ORDER in orders else QUIET_S, folders)
     for order in orders:
-        _obey(order, int(mark.partition("-")[0]))
+        with contextlib.suppress(OSError):  # a disk may be read-only by now: the others are obeyed
+            _obey(order, int(mark.partition("-")[0]))
 
 
 if __name__ == "__main__":

@@ -33,11 +33,15 @@ def port(name: str) -> int:
 
 def require_free(wanted: int, variable: str) -> None:
     """EnvironmentProblem when a port is taken, naming the process and how to choose another
-    port."""
+    port, or when we may not use it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, wanted))
+        except PermissionError as error:
+            raise EnvironmentProblem(
+                f"port {wanted} is only for root: set {variable} to one from 1024 on"
+            ) from error
         except OSError as error:
             raise EnvironmentProblem(
                 f"port {wanted} is in use{owner(wanted)}: "

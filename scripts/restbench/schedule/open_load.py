@@ -12,7 +12,7 @@ from restbench.analyse import limits
 from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import OpenLoad, Rates, SearchStep
+from restbench.experiment.open_load import OpenLoad, Rates
 from restbench.failures import EnvironmentProblem
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import PlannedTrial
@@ -28,7 +28,8 @@ class _Walk:
 
     start_per_s: float
     rates: Rates
-    tried: list[SearchStep] = field(default_factory=list)
+    tried: dict[float, bool] = field(default_factory=dict)
+    """The rates so far, each with whether it met the objective."""
 
     @property
     def rate_per_s(self) -> float | None:
@@ -50,10 +51,11 @@ class OpenDriver:
         """Set the rate at which each cell's walk starts: near the cell's limit in earlier blocks,
         with a random offset, so that blocks differ in their rates; without a known limit at a share
         of a closed load's throughput."""
-        known = limits.known_limits(self.here.file.trials(), self._load)
-        for cell in self.here.cells:
+        steps = limits.steps(self.here.file.trials(), self._load.objective)
+        for known in limits.limits(self.here.cells, steps, {}):
+            cell, limit_per_s = known.cell, known.limit_per_s
             self.here.at(cell.id)
-            if limit_per_s := known.get(cell.id):
+            if limit_per_s:
                 part = self._shuffler.random() - 0.5
                 start_per_s = limit_per_s * (1 + self._load.rates.resolution) ** part
             elif closed_per_s := self._closed_per_s(cell):
@@ -101,7 +103,7 @@ class OpenDriver:
         }
         trial = replace(ended, elapsed_us=elapsed_us, errors=errors, extras=extras)
         step = limits.step(trial, self._load.objective)
-        going_on.tried.append(limits.search_step(step))
+        going_on.tried[rate] = step.met
         line = limits.progress_line(step, self._load.objective.percentile)
         here.view.note(f"      {cell.id}  {line}")
         return trial

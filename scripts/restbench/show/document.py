@@ -156,6 +156,12 @@ def table_each(
     return [table(f"{each}: {caption}", columns, of) for each, of in groups.items()]
 
 
+def differing(tables: Iterable[Table], *places: int) -> list[int]:
+    """Those of the columns at these places in which the rows of the tables differ."""
+    rows = [row for each in tables for row in each.rows]
+    return [n for n in places if len({words(row[n]) for row in rows}) > 1]
+
+
 def cell_link(cell: Cell, text: str = "") -> Link:
     """A link to the cell's section; its text is the cell's name where none is given."""
     return Link(text or wording.cell_name(cell), f"#cell-{cell.id}")

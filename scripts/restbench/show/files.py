@@ -50,12 +50,8 @@ def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]
 def matrix_csv(rows: Iterable[Row]) -> str:
     """The test matrix as CSV, a line per cell: the study's columns, then the ends of intervals. An
     unknown value is an empty field; numbers have as many digits as in `run.json`."""
-    fields = [{**row.record(), **_ends(row)} for row in rows]
-    rounded = [
-        {name: wording.rounded(of, 6) if isinstance(of, float) else of for name, of in each.items()}
-        for each in fields
-    ]
-    return as_csv(rounded, (*columns.NAMES, *columns.ENDS))
+    records = [wording.rounded_record({**row.record(), **_ends(row)}, 6) for row in rows]
+    return as_csv(records, (*columns.NAMES, *columns.ENDS))
 
 
 def as_csv(records: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:

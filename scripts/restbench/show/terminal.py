@@ -106,10 +106,10 @@ def _technique(row: Row) -> doc.Field:
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:
     """By cell: its throughput as a share of that of the service's best technique; for the best
-    itself, the words that say so."""
+    itself, the words that say so. A technique that is alone in its group has neither."""
     found: dict[Cell, str] = {}
     for leader in leaders:
-        if leader.scope == "both":
+        if leader.scope == "both" or len(leader.cells) == 1:
             continue
         found[leader.best] = "best" if leader.is_shown else "first, not shown to be best"
         for cell, comparison in leader.others:
@@ -145,9 +145,7 @@ def _size(row: Row) -> str:
 
 
 def _throughput(row: Row) -> str:
-    metric = "throughput_per_s"
-    shown = wording.with_ends(row.value(metric), *row.ends(metric))
-    return shown if row.measured else "no number"
+    return wording.mean(row, "throughput_per_s") if row.measured else "no number"
 
 
 def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:

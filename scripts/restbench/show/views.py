@@ -53,7 +53,12 @@ VIEWS: dict[str, View[Any]] = {
 def drawn(run: RunExport, folder: Run) -> Findings:
     """A run with its views and charts."""
     found = _viewed(run, folder)
-    return replace(found, charts={each.name: each for each in _charts(found) if each})
+    charts: dict[str, theme.Chart] = {}
+    for each in filter(None, _charts(found)):
+        # Loads that differ only in a level that their name lacks have charts of the same name.
+        name = each.name if each.name not in charts else f"{each.name}-{len(charts) + 1}"
+        charts[name] = replace(each, name=name)
+    return replace(found, charts=charts)
 
 
 def _viewed(run: RunExport, folder: Run) -> Findings:

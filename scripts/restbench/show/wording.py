@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
@@ -23,6 +24,19 @@ def rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else float(f"{value:.{digits}g}")
 
 
+def rounded_record(of: Mapping[str, Any], digits: int = 4) -> dict[str, Any]:
+    """A record whose values with fractions are rounded to this number of significant digits."""
+    return {
+        name: rounded(value, digits) if isinstance(value, float) else value
+        for name, value in of.items()
+    }
+
+
+def mean(row: Row, metric: str) -> str:
+    """A cell's mean over blocks with its interval, as `with_ends` writes it."""
+    return with_ends(row.value(metric), *row.ends(metric))
+
+
 def fields(name: str, found: Comparison) -> dict[str, float | None]:
     """A ratio in a table for programs: the estimate under its name, the ends of its interval."""
     low, high = found.ends or (None, None)
@@ -40,6 +54,11 @@ def plain(value: object) -> str:
 def cell_name(cell: Cell) -> str:
     """Such as `PR process-per-request, low, 10 users`."""
     return f"{study.technique(cell)}, {cell.complexity}, {users_text(cell.users)}"
+
+
+def strategy_name(cell: Cell) -> str:
+    """Such as `Java serial`."""
+    return f"{cell.service.capitalize()} {cell.strategy}"
 
 
 def service_name(row: Row) -> str:

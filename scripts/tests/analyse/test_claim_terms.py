@@ -112,6 +112,13 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
     found = decided(claim(best), [*rows(times(1.2)), with_facts(refused, seconds=None)])
     assert found.verdict == "reproduced"
     assert "best of pinned" in found.why
+    only = best.replace('"pinned", ', '"virtual-thread-per-request", ')
+    other = row("java virtual-thread-per-request low 10", [None], ["not-offered", "failed"])
+    found = decided(claim(only), [*rows(times(1.2)), refused, other])
+    assert (found.verdict, found.why) == (
+        "not-measured",
+        "Not measured: the runtime offers none of the candidates.",
+    )
 
 
 def test_latency_is_compared_as_latency() -> None:

@@ -6,6 +6,7 @@ import pytest
 from stated_claims import BASE, claim, decided, part, rows, times
 from synthetic_rows import row, with_facts
 
+from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
 from restbench.judge.claims import Decision
 
@@ -53,6 +54,16 @@ def test_a_verdict_stands_where_it_stands_without_the_generator(
     assert found.verdict == verdict
     said = "the load generator took up to 60 % of the CPU time" in found.why
     assert said == (verdict == "not-measurable")
+
+
+def test_the_throughput_of_one_kind_of_a_mix_is_guarded_as_that_of_all_requests_is() -> None:
+    measured = []
+    for strategy, values, share in (("serial", times(1.01), 0.60), ("pinned", BASE, 0.45)):
+        kinds = [{"low": KindMeasurement(completions=1, throughput_per_s=each)} for each in values]
+        mix = row(f"java {strategy} mix 10", values)
+        measured.append(with_facts(mix, kinds=kinds, generator_share=share))
+    text = part("same", more='kind = "low"').replace('complexity = "low"', 'complexity = "mix"')
+    assert decided(claim(text), measured).verdict == "not-measurable"
 
 
 def test_a_gap_across_complexities_is_not_contradicted_by_dilution() -> None:

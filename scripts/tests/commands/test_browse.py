@@ -219,9 +219,12 @@ def test_all_that_the_page_loads_lies_beside_it(tmp_path: Path) -> None:
 def test_without_a_run_the_command_says_so_in_a_line_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    """Brackets of its path are printed as they are."""
+    monkeypatch.setattr(store, "RESULTS", tmp_path / "[b]")
     browse_runs()
-    assert capsys.readouterr().out.count("\n") == 1
+    assert capsys.readouterr().out == (
+        f"{tmp_path}/[b]: no run to show yet; 'restbench run' makes one\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 

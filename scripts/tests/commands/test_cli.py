@@ -128,6 +128,7 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str)
             ("run", "thesis", "--attach", "java=http://127.0.0.1:65536"),
             "--attach java=http://127.0.0.1:65536: give SERVICE=",
         ),
+        (("calls", "--attach", "http://10.0.0.999"), "--attach http://10.0.0.999: give http://HO"),
         (("plan", "smoke", "--profile", "smoke", "--minutes", "nan"), "--minutes nan: give a time"),
         (("plan", "smoke", "--profile", "smoke", "--minutes", "1e300"), "above 0, at most a week"),
         (("extend", "latest", "--minutes", "inf"), "--minutes inf: give a time above 0, at most a"),

@@ -29,7 +29,7 @@ def test_it_is_started_looked_at_asked_and_stopped(folder: Path) -> None:
     done = asked(folder, "start", run=started)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("postgresql://restbench_service@127.0.0.1:")
-    assert f"{folder}/service.password" in done.stdout.replace("\n", "")
+    assert f"{folder}/service.password" in done.stdout
     assert Database(folder).alive()
     assert folder.stat().st_mode & 0o7777 == 0o1777, "it is not ours to change"
     assert ": PostgreSQL " in asked(folder, "status").stdout

@@ -19,6 +19,7 @@ from waiting import PATIENCE_S
 from restbench import ROOT
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import CONTRACT
+from restbench.deploy.service import READY_TIMEOUT_S
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 
@@ -129,6 +130,13 @@ def test_what_an_image_copies_is_there(name: str) -> None:
 
 def test_the_harness_image_has_the_migrations() -> None:
     assert "COPY contract/database contract/database" in IMAGES["scripts/Dockerfile"]
+
+
+def test_a_container_on_a_busy_machine_has_time_to_start() -> None:
+    """A start period costs nothing: the first good answer ends it."""
+    periods = re.findall(r"--start-period=(\d+)s", "\n".join(IMAGES.values()))
+    assert len(periods) == 3
+    assert min(map(float, periods)) > 2 * READY_TIMEOUT_S
 
 
 def test_no_image_fetches_what_a_pom_excludes() -> None:

@@ -151,6 +151,32 @@ def test_one_that_runs_already_is_taken_and_what_it_keeps_stays() -> None:
         assert owner.execute("SELECT name FROM messages.queue").fetchall() == [("kept",)]
 
 
+@pytest.mark.live
+def test_a_server_of_others_and_ours_do_not_share_passwords(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = Database(tmp_path / "theirs", overrides={"shared_buffers": "16MB"})
+    theirs.start()
+    monkeypatch.setenv("PGPASSFILE", theirs.client_environment("owner")["PGPASSFILE"])
+    for url in (theirs.url("owner"), None, theirs.url("owner")):
+        command.serve_services(database_url=url)
+        assert "/messages/serial/queues/a/pop" in capsys.readouterr().out
+        command.stop_services()
+        assert ("database" in capsys.readouterr().out) == (url is None)
+    theirs.stop()
+
+
+@pytest.mark.live
+def test_a_database_whose_tables_cannot_be_made_is_not_left_running(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = EnvironmentProblem("V3 was changed")
+    monkeypatch.setattr(Database, "migrate", Mock(side_effect=changed))
+    command.serve_services()
+    assert "# without 'messages': V3 was changed\n" in capsys.readouterr().out
+    assert Database(serve.database_folder()).pids() == ()
+
+
 def test_without_a_database_all_else_is_served_and_one_line_says_so(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -53,6 +55,15 @@ def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
     monkeypatch.setattr(psutil, "net_connections", lambda _kind: nameless)
     with pytest.raises(EnvironmentProblem, match=f"port {taken_port} is in use: "):
         ports.require_free(taken_port, "JAVA_PORT")
+
+
+def test_a_port_that_only_root_may_use_is_not_said_to_be_in_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = PermissionError(errno.EACCES, "Permission denied")
+    monkeypatch.setattr(socket.socket, "bind", Mock(side_effect=refused))
+    with pytest.raises(EnvironmentProblem, match="port 80 is only for root: set JAVA_PORT to one"):
+        ports.require_free(80, "JAVA_PORT")
 
 
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "8²"])

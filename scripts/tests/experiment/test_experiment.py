@@ -12,7 +12,7 @@ from experiment_file import MINIMAL, loaded, refused
 from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import parse_filter, plan
-from restbench.experiment.profile import Profile
+from restbench.experiment.profile import MOST_BLOCKS, Profile
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.store import store
@@ -52,9 +52,20 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ("seed = 3", "seed = ", "not TOML"),
         ("seed = 3", "seed = -3", "seed: Input should be greater than or equal to 0"),
         ("seed = 3", "seed = 3\nelement_min = 51", "element_min: needs to be at most element_max"),
+        ("seed = 3", f"seed = 3\nelement_max = {2**63}", "element_max: Input should be less than"),
+        # Their plan alone would take all memory.
+        ("blocks = 1", "blocks = 1000000000", "blocks: Input should be less than or equal to 1000"),
+        ("blocks = 1", "blocks = 1\nblocks_max = 1001", "blocks_max: Input should be less than"),
         ("java = 0, ", "java = inf, ", "warm_max_s.java: Input should be a finite number"),
         ("java = 0, ", "", "profiles.quick.warm_max_s: lacks 'java'"),
         ("[profiles.quick]", f"{2 * GROUP}[profiles.quick]", "groups: two groups are named 'all'"),
+        # Its cells would have been measured in other rounds than their claim needs.
+        (
+            "[profiles.quick]",
+            GROUP.replace("users = 1", 'strategy = "pined"') + "[profiles.quick]",
+            "groups.0.where: selects no cell; there are such as java-serial-unbound-low-1u",
+        ),
+        ("blocks = 1", "blocks = 1\nonly = [{ users = 3 }]", "profiles.quick.only.0: selects no"),
     ],
 )
 def test_a_wrong_file_is_one_line_with_file_key_and_allowed_values(
@@ -168,6 +179,8 @@ def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
     assert (long.longest_round_s, quick.lasting(120).longest_round_s) == (60, 120)
     short = quick.lasting(6)
     assert (short.blocks, short.block_s) == (3, 120)
+    tiny = quick.model_copy(update={"block_minutes": 1e-9})
+    assert tiny.lasting(60).most_blocks == MOST_BLOCKS
     tenths = quick.model_copy(update={"blocks": 1, "minutes": 0.8})
     assert tenths.lasting(2.4).most_blocks == 3, "2.4 / 0.8 is a little less than 3"
     for none in (-1, math.nan, math.inf):

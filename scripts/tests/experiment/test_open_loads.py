@@ -20,7 +20,6 @@ from restbench.experiment.open_load import (
     OpenLoad,
     Phases,
     Rates,
-    SearchStep,
     as_text,
     bracket,
     next_rate,
@@ -66,6 +65,12 @@ def test_from_a_known_limit_the_walk_goes_in_steps_of_its_resolution(shipped: Op
         ("percentile = 95", "percentile = 94", "open.objective.percentile"),
         ('arrivals = "poisson"', 'arrivals = "bursts"', "open.arrivals"),
         ("factor = 1.4", "factor = 1.0", "open.rates.factor"),
+        # Rates have four digits: a smaller step would offer the same rate again and again.
+        ("factor = 1.4", "factor = 1.0001", "open.rates.factor: Input should be greater than"),
+        ("resolution = 0.1", "resolution = 1e-5", "open.rates.resolution: Input should be g"),
+        ("window_max_s = 60.0", "window_max_s = 0.1", "open.steps.window_max_s: Input should be g"),
+        ("window_max_s = 60.0", "window_max_s = 0.2", "highest_per_s: needs to be at least 10000"),
+        ("lowest_per_s = 1.0", "lowest_per_s = 9000", "highest_per_s: needs to be at least 9000"),
         ('driver = "open-load"', 'driver = "wrk"', "driver: Input should be 'closed-load', 'open"),
     ],
 )
@@ -127,10 +132,11 @@ def test_a_step_that_falls_short_says_why(changed: dict[str, object], reason: st
     assert shortfalls(**changed) == (reason,)
 
 
-def walk(meets: Callable[[float], bool], start: float, rates: Rates = RATES) -> list[SearchStep]:
-    tried: list[SearchStep] = []
+def walk(meets: Callable[[float], bool], start: float, rates: Rates = RATES) -> dict[float, bool]:
+    tried: dict[float, bool] = {}
     while (rate := next_rate(tried, start, rates)) is not None:
-        tried.append(SearchStep(rate, meets(rate)))
+        assert rate not in tried, "each rate is tried once"
+        tried[rate] = meets(rate)
     return tried
 
 
@@ -149,8 +155,7 @@ def test_the_bracket_holds_the_capacity_wherever_the_walk_starts(
 
 
 def test_goes_up_by_the_factor_and_then_halves_the_bracket() -> None:
-    rates = [each.rate_per_s for each in walk(lambda rate: rate <= 300, 100)]
-    assert rates[:4] == [100, 200, 400, 282.8]
+    assert [*walk(lambda rate: rate <= 300, 100)][:4] == [100, 200, 400, 282.8]
 
 
 @pytest.mark.parametrize(("start", "steps"), [(290, 2), (310, 2), (320, 3)])
@@ -162,13 +167,12 @@ def test_from_a_known_limit_two_or_three_steps_of_the_resolution_are_enough(
 
 
 def test_a_failure_below_a_success_counts() -> None:
-    tried = [SearchStep(100, True), SearchStep(200, False), SearchStep(400, True)]
-    assert bracket(tried) == Bracket(100, 200)
+    assert bracket({100: True, 200: False, 400: True}) == Bracket(100, 200)
 
 
 def test_where_nothing_meets_the_walk_ends_at_the_lowest_rate() -> None:
     tried = walk(lambda _rate: False, 8)
-    assert tried[-1].rate_per_s == 1
+    assert [*tried][-1] == 1
     assert bracket(tried) == Bracket(None, 1)
     assert bracket(tried).limit_per_s is None
     assert not bracket(tried).is_narrow(RATES.resolution)
@@ -176,12 +180,11 @@ def test_where_nothing_meets_the_walk_ends_at_the_lowest_rate() -> None:
 
 def test_where_everything_meets_the_walk_ends_at_the_highest_rate() -> None:
     tried = walk(lambda _rate: True, 3000)
-    assert tried[-1].rate_per_s == 10_000
+    assert [*tried][-1] == 10_000
     assert bracket(tried) == Bracket(10_000, None)
 
 
 def test_a_walk_over_a_service_without_a_clear_limit_ends_all_the_same() -> None:
     dice = random.Random(1)
     for _ in range(50):
-        tried = walk(lambda rate: dice.random() < 300 / (300 + rate), 100)
-        assert len(tried) == len({each.rate_per_s for each in tried}) < 40
+        assert len(walk(lambda rate: dice.random() < 300 / (300 + rate), 100)) < 40

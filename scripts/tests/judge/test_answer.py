@@ -366,6 +366,19 @@ def test_a_far_slower_technique_with_too_few_blocks_is_out_of_the_race() -> None
     assert not found(0.01, blocks=1).far, "one block gives only an order"
 
 
+def test_a_technique_out_of_the_race_that_shares_no_block_with_the_best_has_words() -> None:
+    """The smallest of no numbers ended the report of a run in which the best failed in a block."""
+    rows = []
+    for users in (10, 30):
+        slow = timed(f"java pinned low {users}", [0.01])
+        (its,) = slow.measurements
+        rows.append(timed(f"java serial low {users}", times(1.0)))
+        rows.append(replace(slow, measurements=(its.model_copy(update={"block": 9}),)))
+    assert answer(rows[:2]).sentence == "In Java serial is fastest, over 5 times as fast as pinned."
+    assert "in all 2 combinations" in answer(rows).sentence
+    assert answer(rows).sentence.endswith(", over 5 times as fast as the next.")
+
+
 def test_the_best_is_not_chosen_by_the_one_block_of_a_far_slower_technique() -> None:
     rows = [
         timed("java serial low 10", [0.5, 1.0, 1.0, 1.0, 1.0]),

@@ -215,11 +215,11 @@ def pooled_claim(
     return claim(one)
 
 
-def pooled_rows(*factors: float) -> list[Row]:
+def pooled_rows(*factors: float, spread: float = 0.04) -> list[Row]:
     return [
         row(f"java {strategy} low {users}", values)
         for users, factor in enumerate(factors, start=1)
-        for strategy, values in (("serial", times(factor, 0.04)), ("pinned", BASE))
+        for strategy, values in (("serial", times(factor, spread)), ("pinned", BASE))
     ]
 
 
@@ -241,6 +241,16 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
     assert more_times(pool.comparison, "not less") is None, "no number of blocks makes cells alike"
     lacking = decided(pooled_claim(), pooled_rows(1.0, 1.0, 1.0))
     assert lacking.verdict == "not-measured"
+
+
+def test_a_pool_is_guarded_against_the_generator_though_no_cell_of_it_is_decided() -> None:
+    measured = [
+        with_facts(each, generator_share=0.45 if each.cell.strategy == "serial" else 0.60)
+        for each in pooled_rows(0.999, 1.001, 1.0, 1.0, spread=0.08)
+    ]
+    found = decided(pooled_claim(), measured)
+    assert [each.verdict for each in found.parts] == ["not-measurable", *["too-imprecise"] * 4]
+    assert "the load generator took up to 60 % of the CPU time" in found.why
 
 
 def test_a_pool_on_the_margin_is_not_open_though_no_cell_of_it_is_decided() -> None:
@@ -388,5 +398,3 @@ def test_a_studys_size_is_only_held_against_a_claim_of_a_difference() -> None:
     """Beside `not greater` a value may even lie the other way: it is shown, and decides nothing."""
     beside = claim(part("not greater", more="study_value = 0.54"))
     assert decided(beside, rows(times(1.02))).verdict == "reproduced"
-    within_margin = claim(part("greater", more="study_value = 1.56"))
-    assert decided(within_margin, rows(times(1.5))).verdict == "reproduced"

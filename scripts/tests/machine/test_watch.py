@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from stub_bench import Bench
 from waiting import await_true
 
 from restbench.commands import measuring
-from restbench.machine import watch
+from restbench.machine import guardian, watch
 from restbench.store import store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
@@ -116,6 +117,15 @@ def test_a_guardian_that_takes_too_long_is_waited_for_again_and_no_error_of_the_
     finally:
         slow.kill()
         slow.wait()
+
+
+def test_an_order_that_cannot_be_obeyed_keeps_no_other_from_being_obeyed(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    left.touch()
+    orders = f"{guardian.ENDS_IN_ORDER}\nremove\t/proc/version\nremove\t{left}\n"
+    line = [sys.executable, "-I", "-S", guardian.__file__, "1-1-1-of-nobody"]
+    subprocess.run(line, input=orders, text=True, check=True)
+    assert not left.exists()
 
 
 def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_machines_next_harness(

@@ -315,6 +315,11 @@ def test_the_sentence_has_the_numbers_that_do_for_all_users_and_where_there_is_n
     )
 
 
+def test_a_cell_that_failed_does_not_make_the_others_ones_of_no_block() -> None:
+    gone = row("python serial low 10 workers=8")
+    assert "the best one over 5 blocks: paired t" in workers.sure(grids([*measured(), gone], 2))
+
+
 def test_numbers_of_one_worker_alone_are_no_grid() -> None:
     assert grids([row("python serial low 10", around(100.0))], 2) == []
 

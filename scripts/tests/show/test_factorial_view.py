@@ -112,6 +112,7 @@ def test_a_cell_that_answers_nothing_leaves_a_run_without_a_multiplicative_model
     [
         ("users = [10, 30]", "cores = [1, 2]", "'cores' is none; allowed are service, strategy,"),
         ('"pinned"]', '"fast"]', "'fast' is not one of the java service's: serial"),
+        ('complexity = "low"', 'complexity = "lo*"', "complexity: 'lo*' is not defined; defined"),
         ('complexity = "low"', 'complexity = "tiny"', "complexity: 'tiny' is not defined; defined"),
         ('views = ["study", "factorial"]', 'views = ["study"]', "views: the view 'factorial' and"),
     ],

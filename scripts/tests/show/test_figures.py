@@ -133,6 +133,9 @@ def test_several_blocks_have_bars(tmp_path: Path) -> None:
     assert point["ends"] == "-135 to 452"
     assert (missing["y"], missing["cell"]) == (None, "java-serial-unbound-low-30u")
     assert "Bars: 95 % t interval over 3 blocks." in chart.caption
+    more = [Made(cell("java serial low 30"), steady_load(30, 90), block=n) for n in range(1, 6)]
+    both = figures_of(build(tmp_path / "more", [*blocks, *more]))[15]
+    assert "Bars: 95 % t interval over 3 to 5 blocks." in both.caption
     two = figures_of(build(tmp_path / "two", blocks[:2]))[15]
     assert "low" not in data_of(two)[0] and "No interval" in two.caption
 

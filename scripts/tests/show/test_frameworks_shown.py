@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from shown_run import page_of, part_of, picture_of, printed
+from shown_run import findings, page_of, part_of, picture_of, printed
 from synthetic_rows import row, with_facts
 from trial_run import EXPERIMENT, build
 
@@ -218,6 +218,26 @@ def test_the_terminal_has_a_line_a_framework(run: Run) -> None:
     assert "1.00" in lines["flask"]
     assert "≈ 1.00" in lines["rsgi"]
     assert "Python, 10 users: no size is shown to make the framework irrelevant." in text
+
+
+def test_two_strategies_have_a_chart_and_a_part_of_the_sentence_each(tmp_path: Path) -> None:
+    per_s = {
+        f"python {strategy} low 10 framework={name}": [level * each for each in NOISE]
+        for strategy, ratio in (("serial", 1), ("process-per-request", 2))
+        for name, level in (("flask", 500.0), ("fastapi", 500.0 * (1 + ratio)))
+    }
+    text = FILE.replace('"serial"\n', '["serial", "process-per-request"]\n')
+    found = findings(build(tmp_path / "run", per_s, experiment=text))
+    drawn = [each for each in found.charts.values() if each.name.startswith("frameworks-")]
+    assert len({each.name for each in drawn}) == 2
+    assert [each.title.partition(": ")[2] for each in drawn] == [
+        "Python process-per-request, 10 users",
+        "Python, 10 users",
+    ]
+    assert found.run.answer is not None
+    said = found.run.answer.sentence
+    assert said.startswith("In Python with 10 users a low request costs 2.00 times as much")
+    assert "; in Python process-per-request with 10 users a low request costs 3.00 times" in said
 
 
 def test_the_overview_never_puts_two_frameworks_into_one_place(tmp_path: Path) -> None:

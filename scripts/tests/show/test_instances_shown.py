@@ -56,6 +56,25 @@ def test_unbound_instances_are_shown_and_do_not_stand_for_bound_ones() -> None:
     assert shown.sentence([found]) == ""
 
 
+def test_each_load_has_the_number_of_instances_of_its_own_best_arrangement() -> None:
+    four = BOUND.replace("=2", "=4")
+    low = ((SERIAL, 100), (SERIAL + BOUND, 190), (SERIAL + four, 150))
+    medium = SERIAL.replace("low", "medium")
+    more = ((medium, 100), (medium + BOUND, 190), (medium + four, 300))
+    said = shown.sentence(loads(rows_of(*low, *more)))
+    assert "in Java 2 single-core instances answer 1.90 [" in said
+    assert "as many requests at low (serial); in Java 4 single-core instances answer 3.00" in said
+
+
+def test_the_terminal_names_the_users_where_lines_differ_in_them() -> None:
+    one = rows_of((SERIAL, 100), (SERIAL + BOUND, 200))
+    more = [row(SERIAL.replace(" 10 ", " 60 ") + of, around(300)) for of in ("", BOUND)]
+    (alone,), (both,) = (shown.terminal(loads(each)) for each in (one, one + more))
+    assert "Users" not in [each.heading for each in alone.columns]
+    at = [each.heading for each in both.columns].index("Users")
+    assert [words(line[at]) for line in both.rows] == ["10", "10", "60", "60"]
+
+
 def test_without_several_or_without_one_there_is_no_comparison() -> None:
     assert loads(rows_of((SERIAL, 100), (SHARED, 200))) == []
     assert loads(rows_of((SERIAL + BOUND, 100))) == []

@@ -203,6 +203,7 @@ def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run:
     )
     met = shown.sentence([both[OTHER.id]], load)
     assert met == f"java pinned met {load.objective} at any rate that was offered."
+    assert shown.sure([both[OTHER.id]]) == "No block found a limit, so there is no interval."
 
 
 def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> None:
@@ -240,9 +241,8 @@ def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> No
 
 
 def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
-    load = load_of(told_of(run))
-    found = limits.known_limits(run.trials.trials(), load)
-    assert found == {CELL.id: pytest.approx(219.7, abs=0.1)}
+    (found,) = limits.limits([CELL], limits.steps(run.trials.trials(), OBJECTIVE), {})
+    assert found.limit_per_s == pytest.approx(219.7, abs=0.1)
 
 
 def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run: Run) -> None:

@@ -86,6 +86,13 @@ def test_cells_of_fewer_blocks_are_among_those_that_the_intervals_are_over() -> 
     assert told(row(cell("MG-W"), BLOCKS[:1])).endswith(alone)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, ""), (0.0123456, "0.0123"), (999.4, "999"), (999.6, "1000")]
+)
+def test_times_have_three_digits_and_no_power_of_ten(value: float | None, text: str) -> None:
+    assert npb.rounded(value) == text
+
+
 def test_what_the_study_has_not_published_stays_empty() -> None:
     assert line_of([row(cell("MG-W"), BLOCKS)], "MG", "W")[12:16] == ["", "", "", ""]
 

@@ -121,6 +121,19 @@ def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page:
         assert numbers == sorted(numbers)[::direction]
 
 
+def test_a_table_of_numbers_sorts_by_its_texts_too(page: Page) -> None:
+    wait_until_drawn(page)
+    page.locator("#matrix > summary").click()
+    heading = page.locator("#matrix th button", has_text="Strategy")
+    column = heading.evaluate("one => one.parentElement.cellIndex")
+    cells = page.locator(f"#matrix tbody tr td:nth-child({column + 1})")
+    heading.focus()
+    page.keyboard.press("Enter")
+    names = cells.all_inner_texts()
+    assert names == sorted(names)
+    assert len({*names}) == 4
+
+
 SORTED = """(values) => {
   const table = document.createElement("table");
   table.createTHead().insertRow().innerHTML = `<th class="${values.class}">x</th>`;
@@ -136,6 +149,8 @@ def test_fields_sort_by_their_numbers_whatever_stands_before_them(page: Page) ->
     assert page.evaluate(SORTED, bounds) == ["< 0.001", "0.01", "0.5", ""]
     sizes = {"class": "", "fields": ["1000", "200", "16000", "high"]}
     assert page.evaluate(SORTED, sizes) == ["200", "1000", "16000", "high"]
+    endless = {"class": "n", "fields": ["inf", "40", "130"]}
+    assert page.evaluate(SORTED, endless) == ["40", "130", "inf"]
 
 
 def test_a_figure_changes_between_linear_and_logarithmic_by_keyboard(page: Page) -> None:

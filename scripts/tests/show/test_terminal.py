@@ -57,6 +57,18 @@ def test_the_table_has_every_cell_of_a_small_run_in_100_columns(run: Run) -> Non
     assert re.search(r"Java +pinned +30 rows +30 +no number", text)
 
 
+def test_a_technique_without_another_is_held_against_none(tmp_path: Path) -> None:
+    alone, failed = (
+        Made(cell("java serial low 10"), LOAD),
+        Made(cell("java pinned low 10"), failed="it died"),
+    )
+    text = printed(build(tmp_path / "alone", [alone]))
+    assert re.search(r"Java +serial +30 rows +10 +200 +50.0 +4.75", text)
+    assert "not shown to be best" not in text
+    said = " ".join(printed(build(tmp_path / "failed", [alone, failed])).split())
+    assert "first, not shown to be best" in said, "the other one might be"
+
+
 def test_settings_of_a_cell_are_told_whole_and_leave_room_for_its_numbers(tmp_path: Path) -> None:
     few, many = (f"RESTBENCH_PROCESSES=1,RESTBENCH_MAX_IN_FLIGHT={most}" for most in (64, 512))
     made = [Made(cell(f"java serial low 10 settings={each}"), LOAD) for each in (few, many)]

@@ -13,7 +13,7 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show.charts import theme
-from restbench.show.wording import rounded
+from restbench.show.wording import rounded, rounded_record
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -91,10 +91,7 @@ def bars(
 ) -> theme.View:
     """A panel of bars, each divided into stages. A record of `of` has the name of a bar (`bar`),
     the `cell` that it links to, and milliseconds by stage. `stages` numbers the colours."""
-    records = [
-        {key: rounded(value) if isinstance(value, float) else value for key, value in each.items()}
-        for each in of
-    ]
+    records = list(map(rounded_record, of))
     colours = [theme.style(number)[0] for number in stages.values()]
     drawn = theme.base(records, can_hide=False).transform_calculate(
         total="+".join(f"datum.{stage}" for stage in stages)

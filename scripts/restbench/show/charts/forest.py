@@ -3,9 +3,9 @@ out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import altair as alt
 
@@ -14,6 +14,7 @@ from restbench.experiment.cell import Cell
 from restbench.show import wording
 from restbench.show.charts import theme
 
+T = TypeVar("T")
 _ROW_PX = 34
 #: Offsets from the middle of a row: the words stand above it, the interval below.
 _WORDS_PX, _MARKS_PX = -8, 8
@@ -72,6 +73,14 @@ class Panel:
     """Whether there are bars from 0 instead of points."""
     has_values: bool = True
     """Whether the value is written at the right end of each line."""
+
+
+def panels(
+    groups: Mapping[str, Iterable[T]], x_label: str, entry: Callable[[T], Entry], **others: Any
+) -> list[Panel]:
+    """A panel for each group, under its name; `entry` makes the lines. `others` are fields of the
+    panels."""
+    return [Panel(name, x_label, tuple(map(entry, of)), **others) for name, of in groups.items()]
 
 
 def chart(

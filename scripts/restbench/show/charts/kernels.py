@@ -8,8 +8,9 @@ from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio, work
 from restbench.grouping import grouped
+from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
-from restbench.show.charts.forest import Entry, Panel
+from restbench.show.charts.forest import Entry
 from restbench.show.charts.lines import Line, Point
 
 #: The values of a row by block. The second argument is the same technique's row on one core.
@@ -24,28 +25,23 @@ def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
 def cost(rows: Sequence[Row]) -> theme.Chart | None:
     """The kernel's own time in the warm service over that in a warm process: a panel per technique,
     a line per kernel and class. None where no row has both."""
-    panels: dict[str, list[Entry]] = {}
-    styles: dict[str, int] = {}
-    for row in rows:
-        cell, found = row.cell, ratio(row, "service/warm")
-        if found.estimate is not None:
-            name = f"{cell.service.capitalize()} {cell.strategy}"
-            styles[name] = theme.STYLES[cell.strategy]
-            is_sure = found.ratio is not None
-            entry = forest.compared(found, cell, cell.complexity, name, is_sure=is_sure)
-            panels.setdefault(name, []).append(entry)
+    known = (row for row in rows if ratio(row, "service/warm").estimate is not None)
+    panels = grouped(known, lambda row: wording.strategy_name(row.cell))
     return forest.chart(
         "npb-cost",
         "What does the service cost a kernel?",
         "The kernel's own time in the warm service, divided by that in a warm process of its own, "
         "with its 95 % interval over blocks. Within the band a difference does not count. A hollow "
         "symbol has one block and no interval.",
-        [
-            Panel(name, "In the service / in its own process", tuple(entries))
-            for name, entries in panels.items()
-        ],
-        styles,
+        forest.panels(panels, "In the service / in its own process", _cost),
+        {name: theme.STYLES[of[0].cell.strategy] for name, of in panels.items()},
     )
+
+
+def _cost(row: Row) -> Entry:
+    cell, found = row.cell, ratio(row, "service/warm")
+    name, is_sure = wording.strategy_name(cell), found.ratio is not None
+    return forest.compared(found, cell, cell.complexity, name, is_sure=is_sure)
 
 
 def time(rows: Sequence[Row]) -> theme.Chart | None:
@@ -86,8 +82,8 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
         name,
         title,
         "The kernel's own time in a warm process that may use this number of cores, with as many "
-        "threads (Java) or processes (Python). Points are geometric means over the rounds, with "
-        "the 95 % t interval (of the logarithms) where there are enough rounds.",
+        "threads (Java) or processes (Python). Points are geometric means over the blocks, with "
+        "the 95 % t interval (of the logarithms) where there are enough blocks.",
         [
             lines.Panel(
                 panel,

@@ -221,7 +221,7 @@ def _lines(
 
 
 def _stages(pies: Sequence[TimeBreakdown]) -> theme.Chart | None:
-    panels = grouped(pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}")
+    panels = grouped(pies, lambda pie: wording.strategy_name(pie.row.cell))
     if not panels:
         return None
     caption = (

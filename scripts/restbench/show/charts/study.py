@@ -14,6 +14,7 @@ from restbench.experiment.study import Figure
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.judge.claims import listed
+from restbench.judge.trust import blocks_of
 from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
@@ -150,14 +151,15 @@ def _spread(panels: Sequence[Panel]) -> float:
 
 def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
     """The caption: what is shown, how certain it is, what has warnings and what is missing."""
-    blocks = max(len(row.measured) for row in plot.rows.values())
+    counts = (len(row.measured) for row in plot.rows.values())
+    enough = [each for each in counts if each >= FEWEST_BLOCKS]
     said = [
         plot.figure.caption,
         plot.choice,
         *_operand_notes(plot),
         "The vertical axis is logarithmic." if is_log else "",
-        f"Bars: 95 % t interval over {blocks} blocks."
-        if blocks >= FEWEST_BLOCKS
+        f"Bars: 95 % t interval over {blocks_of(enough)}."
+        if enough
         else "No interval: it needs three blocks.",
         *_warnings(plot),
         *_missing(plot),

@@ -21,6 +21,8 @@ import altair as alt
 import vl_convert
 from altair.utils.schemapi import disable_debug_mode
 
+from restbench.show.wording import rounded_record
+
 # A chart is validated once as a whole, in `spec`, and not each of its parts when it is built.
 disable_debug_mode()
 
@@ -55,6 +57,8 @@ _SVG_WIDTH_PX, _PANEL_LEAST_PX, _COLUMNS = 700, 60, 3
 #: How often the width of the axes is measured: a narrower panel may have other labels.
 _PASSES = 2
 _MANY_POWERS = 1e3
+#: More significant digits than any screen shows, and few enough for a small page.
+_DIGITS = 6
 _CLIP = re.compile(r"\bclip\d+\b")
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
 
@@ -89,7 +93,7 @@ def spec(chart: Chart) -> dict[str, Any]:
     # Each part was validated when it was made; the whole once more would take a fifth of the time.
     described: dict[str, Any] = panels.to_dict(validate=False)
     described["datasets"] = {
-        name: [{field: _rounded(value) for field, value in row.items()} for row in rows]
+        name: [rounded_record(row, _DIGITS) for row in rows]
         for name, rows in described.get("datasets", {}).items()
     }
     for panel in described["concat"]:
@@ -113,11 +117,6 @@ def _hoist_shared_encodings(panel: dict[str, Any]) -> None:
             panel.setdefault("encoding", {})[channel] = said[0]
             for each in layers:
                 del each[channel]
-
-
-def _rounded(value: Any) -> Any:
-    """Round a number to more digits than any screen shows, so that a page is small."""
-    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def svg(chart: Chart) -> str:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.thresholds import Thresholds
+from restbench.grouping import grouped
 from restbench.judge import builds, trust
 from restbench.judge.builds import Pair, ThresholdResult
 from restbench.judge.verdicts import ratio_text
@@ -87,22 +88,21 @@ def terminal(two: Comparison) -> list[doc.Table]:
 
 def charts(two: Comparison) -> list[theme.Chart | None]:
     """A panel per metric, a line per cell that was planned in both builds."""
-    metrics: dict[str, list[forest.Entry]] = {}
-    for pair, held in two.ratios:
-        metrics.setdefault(HEADINGS[held.limit.metric], []).append(_entry(pair, held))
+    metrics = grouped(two.ratios, lambda of: HEADINGS[of[1].limit.metric])
     return [
         forest.chart(
             "builds-ratios",
             "Is B worse than A?",
             "The ratio B / A of each cell with its 95 % interval, paired by block. The band shows "
             "what the threshold allows. A hollow symbol has a warning.",
-            [forest.Panel(metric, "B / A", tuple(of)) for metric, of in metrics.items()],
+            forest.panels(metrics, "B / A", _entry),
             _STYLES,
         )
     ]
 
 
-def _entry(pair: Pair, held: ThresholdResult) -> forest.Entry:
+def _entry(of: _Ratio) -> forest.Entry:
+    pair, held = of
     return forest.compared(
         held.comparison,
         pair.second.cell,

@@ -108,7 +108,7 @@ def charts(known: Sequence[Outcome]) -> list[theme.Chart | None]:
 
 def _mark(of: Outcome, block: Measurement, column: str, most_s: float) -> Entry:
     cell, value = of.row.cell, block.extras[column]
-    label = f"{cell.service.capitalize()} {cell.strategy}, {cell.complexity}"
+    label = f"{wording.strategy_name(cell)}, {cell.complexity}"
     return Entry(
         label,
         value,
@@ -126,8 +126,10 @@ def tables(known: Sequence[Outcome]) -> list[doc.Table]:
 
 
 def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
-    """The same tables, without the strategy and the detailed columns."""
-    return [each.only((0, 2, 3, 4)) for each in tables(known)]
+    """The same tables without the detailed columns; with the strategy only where there are
+    several."""
+    made = tables(known)
+    return [each.only((0, *doc.differing(made, 1), 2, 3, 4)) for each in made]
 
 
 def _service(found: Outcome) -> doc.Field:

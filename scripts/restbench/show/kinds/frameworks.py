@@ -9,7 +9,6 @@ from dataclasses import replace
 from restbench import ROOT
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size, loads
-from restbench.analyse.measures import Row
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import verdicts
@@ -38,7 +37,13 @@ HOW_TO_READ = (
 
 def name(load: Load) -> str:
     """Such as `Python, 20 users`."""
-    return f"{load.cell.service.capitalize()}, {users_text(load.cell.users)}"
+    return f"{_place(load)}, {users_text(load.cell.users)}"
+
+
+def _place(load: Load) -> str:
+    """Such as `Python`; with the strategy where that is not `serial`."""
+    cell = load.cell
+    return cell.service.capitalize() if cell.strategy == "serial" else wording.strategy_name(cell)
 
 
 def outcome(load: Load) -> str:
@@ -94,7 +99,7 @@ def sentence(known: Sequence[Load]) -> str:
         )
         best, worst = first.costs[0], first.costs[-1]
         parts.append(
-            f"in {load.cell.service.capitalize()} with {users_text(load.cell.users)} a "
+            f"in {_place(load)} with {users_text(load.cell.users)} a "
             f"{first.complexity} request costs "
             f"{readable(worst.to_best.estimate)} times as much CPU time in "
             f"{worst.row.cell.framework_text} as in {best.row.cell.framework_text}; {until}"
@@ -110,8 +115,9 @@ def sure(known: Sequence[Load]) -> str:
 
 
 def with_most_users(known: Sequence[Load]) -> list[Load]:
-    """The load with the most users of each service; `known` is in ascending order of users."""
-    return list({each.cell.service: each for each in known}.values())
+    """The loads with the most users of each service; `known` is in ascending order of users."""
+    most = {each.cell.service: each.cell.users for each in known}
+    return [each for each in known if each.cell.users == most[each.cell.service]]
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
@@ -222,10 +228,6 @@ def _link(cost: Cost) -> doc.Link:
     return doc.cell_link(cell, f"{_name(cost)}{' (default)' * is_default}")
 
 
-def _with_ends(row: Row, metric: str) -> str:
-    return wording.with_ends(row.value(metric), *row.ends(metric))
-
-
 def _over_default_in_each(cost: Cost, metric: str) -> str:
     """The ratio to the default; empty unless both have the metric in each block."""
     values = [each.value(metric) for each in (cost.row, cost.usual) if each]
@@ -241,7 +243,7 @@ _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.Column(
         "/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"
     ),
-    doc.Column("wrk: CPU ms [95 %]", lambda cost: _with_ends(cost.row, "wrk_cpu_ms_per_request")),
+    doc.Column("wrk: CPU ms [95 %]", lambda cost: wording.mean(cost.row, "wrk_cpu_ms_per_request")),
     doc.Column(
         "/ default [95 %]", lambda cost: ratio_text(cost.over_default("wrk_cpu_ms_per_request"))
     ),

@@ -8,7 +8,7 @@ from functools import partial
 from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.instances import Arrangement, Load
-from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.cell import users_text
 from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
@@ -30,15 +30,15 @@ def sentence(loads: Sequence[Load]) -> str:
     """How many times as many requests instances with a core each answer as one instance under its
     best strategy."""
     known = ((load, load.bound) for load in loads if load.bound)
-    services = grouped(known, lambda each: each[0].cell.service)
+    # The best arrangement of one load may have more instances than that of another.
+    groups = grouped(known, lambda each: (each[0].cell.service, each[1].row.cell.instances))
     parts = []
-    for service, of in services.items():
+    for (service, count), of in groups.items():
         found = " and ".join(
             f"{ratio_text(bound.to_best)} times{'' if number else ' as many requests'} at "
             f"{load.cell.complexity} ({bound.row.cell.strategy})"
             for number, (load, bound) in enumerate(of)
         )
-        count = of[0][1].row.cell.instances
         parts.append(f"in {service.capitalize()} {count} single-core instances answer {found}")
     text = "; ".join(parts)
     return f"Compared with one instance under its best strategy, {text}." if text else ""
@@ -76,7 +76,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
         for cell, rows in load.growing.items():
             fit = partial(workers.growth, rows, "instances", cores=cores)
             laws = wording.laws(fit, "instances")
-            of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
+            of = f"{wording.strategy_name(cell)} {cell.placement}, {name(load)}"
             reported.setdefault(laws, []).append(of)
     return [
         f"Growth with instances, {of[0] if len(of) == 1 else f'{len(of)} series of cells'}: {laws}."
@@ -92,36 +92,30 @@ def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
             f"instances-{service}",
             f"Throughput over that of one instance under its best strategy: {service.capitalize()}",
             f"Within {100 * MARGIN:.0f} % a difference does not count.",
-            [forest.Panel(name(each), "Ratio to best one", _entries(each)) for each in of],
+            [
+                forest.Panel(name(each), "Ratio to best one", tuple(map(_entry, each.arrangements)))
+                for each in of
+            ],
             {"unbound": 0, "per-core": 1},
         )
         for service, of in services.items()
     ]
 
 
-def _entries(load: Load) -> tuple[forest.Entry, ...]:
-    return tuple(
-        forest.compared(
-            each.to_best,
-            each.row.cell,
-            _line(each.row.cell),
-            each.row.cell.placement,
-            note=", ".join(map(str, each.row.warnings)),
-        )
-        for each in load.arrangements
-    )
-
-
-def _line(cell: Cell) -> str:
-    """The name of a line of a chart, such as `2 × serial, a core each`. Each arrangement has a line
-    of its own, as the value is written at its end."""
-    return f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
+def _entry(each: Arrangement) -> forest.Entry:
+    """A line such as `2 × serial, a core each`. Each arrangement has a line of its own, as the
+    value is written at its end."""
+    cell = each.row.cell
+    line = f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
+    note = ", ".join(map(str, each.row.warnings))
+    return forest.compared(each.to_best, cell, line, cell.placement, note=note)
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:
-    """The tables without the number of users, of which a run has one, and without the columns
-    after the ratios of throughput."""
-    return [each.only((0, 1, 3, 4, 5, 6, 7)) for each in tables(loads)]
+    """The tables without the columns after the ratios of throughput; with the number of users only
+    where there are several."""
+    known = tables(loads)
+    return [each.only((0, 1, *doc.differing(known, 2), 3, 4, 5, 6, 7)) for each in known]
 
 
 def tables(loads: Sequence[Load]) -> list[doc.Table]:

@@ -59,8 +59,10 @@ def of(found: RunExport) -> list[Limit]:
 def sure(found: Sequence[Limit]) -> str:
     """How sure the limits are."""
     counts = [len(each.limits_per_s) for each in found if each.limits_per_s]
-    if max(counts, default=0) < FEWEST_BLOCKS:
-        few = "One block gives" if max(counts, default=0) < 2 else "Two blocks give"
+    if not counts:
+        return "No block found a limit, so there is no interval."
+    if max(counts) < FEWEST_BLOCKS:
+        few = "One block gives" if max(counts) < 2 else "Two blocks give"
         return f"{few} no interval: this is only an order, not a verdict."
     some = f" where there are {FEWEST_BLOCKS} or more" * (min(counts) < FEWEST_BLOCKS)
     return (
@@ -205,10 +207,7 @@ def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | 
         "The highest rate that meets the objective",
         f"Objective: {objective}. Geometric mean over blocks with its 95 % interval. A hollow "
         "symbol: too few blocks for an interval.",
-        [
-            forest.Panel(name, "Requests per second", tuple(map(_entry, of)), reference=None)
-            for name, of in panels.items()
-        ],
+        forest.panels(panels, "Requests per second", _entry, reference=None),
         {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found},
     )
 

@@ -22,8 +22,6 @@ from restbench.show.charts import messages as pictures
 from restbench.show.charts.messages import label, name, settings_of
 from restbench.show.findings import Findings, View
 
-#: The places of these columns in a table.
-_THREADS, _INSTANCES = 4, 5
 _USUAL: Technique = "skip-locked"
 _OVER_USUAL = f"/ {_USUAL}'s [95 %]"
 _OF_LIMITS = (
@@ -234,15 +232,14 @@ def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
         ("database_cpu_over_pgbench_at_rate", messages.database_cost(row, at_rate=True)),
     ):
         numbers |= wording.fields(ratio, found)
-    return row.cell.model_dump() | {name: wording.rounded(of) for name, of in numbers.items()}
+    return row.cell.model_dump() | wording.rounded_record(numbers)
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
     """The tables with fewer columns: threads and instances only where cells differ in them."""
-    cells = [row.cell for row in rows]
-    more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
-    more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
-    return [each.only((0, 1, 2, 3, *more, 8, 9, 7, 6)) for each in tables(rows)]
+    known = tables(rows)
+    more = doc.differing(known, 4, 5)
+    return [each.only((0, 1, 2, 3, *more, 8, 9, 7, 6)) for each in known]
 
 
 def pie_table(rows: Sequence[Row]) -> doc.Table:

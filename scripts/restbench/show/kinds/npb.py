@@ -71,7 +71,7 @@ def of(found: Findings) -> Kernels:
 
 def by_technique(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """The rows under names such as `Java serial`."""
-    return grouped(rows, lambda row: f"{wording.service_name(row)} {row.cell.strategy}")
+    return grouped(rows, lambda row: wording.strategy_name(row.cell))
 
 
 def sentence(found: Kernels) -> str:
@@ -192,7 +192,7 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
 
 def rounded(value: float | None) -> str:
     """A number for people, in three significant digits: the smallest classes take milliseconds."""
-    return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+    return "" if value is None else f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def _time(heading: str, name: str) -> doc.Column[Row]:

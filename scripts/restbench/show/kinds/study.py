@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from restbench.grouping import grouped
 from restbench.judge.claims import WORDS
@@ -108,16 +109,13 @@ def chart_of(claim: ClaimEntry) -> theme.Chart | None:
     metric = claim.parts[0].metric
     parts = [each for each in _measured(claim) if each.metric == metric]
     loads = [each for each in parts if f" {CHOOSING}" in _sides(each)[0]]
-    services = grouped(loads, lambda each: each.label.split()[0])
+    services = grouped(loads, lambda each: each.label.split()[0].capitalize())
     return forest.chart(
         f"{claim.id}-ratios",
         f"What choosing costs, {claim.id}: ratio of {WORDS[metric]}",
         f"{claim.text}. Each symbol is one load: the ratio of {CHOOSING} to what the claim "
         "compares it with. The band is the margin within which a difference does not count.",
-        [
-            forest.Panel(name.capitalize(), "Ratio", tuple(_entry(claim, each) for each in of))
-            for name, of in services.items()
-        ],
+        forest.panels(services, "Ratio", partial(_entry, claim)),
         claims.STYLES,
     )
 

@@ -13,6 +13,7 @@ from restbench.experiment.trace import Trace
 from restbench.judge import traces
 from restbench.judge.traces import TraceDecision
 from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import trace as courses
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
@@ -159,7 +160,7 @@ def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
     instances = f"{cell.instances} instances" if cell.instances > 1 else ""
     rate = f" at {found.rate_per_s:g} requests/s" if found.rate_per_s else ""
     return (
-        f"{cell.service.capitalize()} {cell.strategy}",
+        wording.strategy_name(cell),
         technique,
         threads,
         connections,

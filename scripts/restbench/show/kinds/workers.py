@@ -17,7 +17,7 @@ from restbench.analyse.workers import Grid, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers
-from restbench.judge import study
+from restbench.judge import study, trust
 from restbench.judge.answer import joined
 from restbench.observe.connections import expected_busy
 from restbench.show import document as doc
@@ -91,10 +91,10 @@ def _place(grid: Grid, *, has_size: bool) -> str:
 
 def sure(grids: Sequence[Grid]) -> str:
     """How sure it is which numbers of workers are alike."""
-    blocks = min((len(row.measured) for grid in grids for row in grid.rows), default=0)
+    blocks = trust.blocks_of(len(row.measured) for grid in grids for row in grid.rows)
     return (
-        f"For each number of users, every throughput is compared with the best one over {blocks} "
-        f"block{'s' * (blocks != 1)}: paired t (Holm, 5 %)."
+        f"For each number of users, every throughput is compared with the best one over {blocks}: "
+        "paired t (Holm, 5 %)."
     )
 
 

@@ -119,7 +119,7 @@ def windows(found: Findings) -> doc.Section | None:
 
     def in_trials(window: WindowEntry) -> doc.Field:
         row = trials.get(window.cell)
-        text = wording.with_ends(row.value(_METRIC), *row.ends(_METRIC)) if row else ""
+        text = wording.mean(row, _METRIC) if row else ""
         return doc.Field(text, doc.WARNING if window.cell in outside else "")
 
     columns: list[doc.Column[WindowEntry]] = [

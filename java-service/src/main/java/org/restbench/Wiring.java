@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.codec.CodedWorkload;
@@ -49,6 +50,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.support.PropertiesLoaderUtils;
 
 /**
  * Creates the beans of the service explicitly, without component scanning. {@link Settings}, {@link Cores},
@@ -135,7 +138,8 @@ public class Wiring {
             MemoryBudget memory,
             Metrics metrics)
             throws IOException {
-        Pages.Build build = Pages.Build.read();
+        Properties build =
+                PropertiesLoaderUtils.loadProperties(new ClassPathResource("META-INF/build-info.properties"));
         String handoff = framework.handoff(settings.handoff()); // an invalid choice is refused at the start
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
@@ -151,7 +155,7 @@ public class Wiring {
             said.put("server", framework.server());
             said.put("workers", 1); // number of processes that serve
             said.put("handoff", handoff);
-            said.put("version", build.version());
+            said.put("version", build.getProperty("build.version"));
             said.put("runtime", System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"));
             said.put("collectors", collectors);
             said.put("cores", affinity.coresOfProcess().stream().boxed().toList());
@@ -163,13 +167,14 @@ public class Wiring {
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
         Map<String, Pages.Page> descriptions = new LinkedHashMap<>();
         if (framework.kind() == WebApplicationType.SERVLET) { // a SOAP request keeps the server's thread
-            for (SoapProtocol soap : SoapProtocol.of(workloads, KERNELS, settings.mostProductElements())) {
+            for (SoapProtocol soap : SoapProtocol.of(workloads)) {
                 protocols.add(soap);
                 descriptions.put("/" + soap.name(), soap.description());
             }
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
-        Map<String, Pages.Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
+        Map<String, Pages.Page> pages =
+                Pages.of(catalogue, metrics, health, build.getProperty("build.swagger-ui"), descriptions);
         WorkLimits work =
                 new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());

@@ -2,10 +2,6 @@ package org.restbench.affinity;
 
 import com.sun.jna.Library;
 import com.sun.jna.Native;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -23,12 +19,6 @@ public final class BackgroundThreads implements ThreadFactory {
 
     /** The nice value: the thread gets a third of the weight of a thread with nice value 0 (sched(7)). */
     static final int NICE = 5;
-
-    /**
-     * Index of the nice value in {@code /proc/[pid]/stat}, counted from 0 after the thread's name, which may contain
-     * any character (proc(5)).
-     */
-    private static final int NICE_FIELD = 16;
 
     private final String prefix;
     private final Runnable lowerPriority;
@@ -61,43 +51,43 @@ public final class BackgroundThreads implements ThreadFactory {
     }
 
     private void lowerPriority() {
-        lowerPriority.run();
-        if (niceOfCurrentThread() < NICE) { // as the kernel reports it
+        if (!isLowered()) {
             refused = true;
             String name = Thread.currentThread().getName();
             LOG.warn("LOW PRIORITY REFUSED: {} is scheduled as others; small requests may wait for its work", name);
         }
     }
 
-    private static void requestLowPriority() {
+    private boolean isLowered() {
         try {
-            if (niceOfCurrentThread() < NICE) {
-                LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);
-            }
-        } catch (LinkageError noLibrary) {
-            LOG.debug("the C library cannot be called", noLibrary); // lowerPriority() reports the kernel's value
+            lowerPriority.run();
+            return niceOfCurrentThread() >= NICE;
+        } catch (LinkageError noLibrary) { // the C library cannot be called
+            return false;
+        }
+    }
+
+    private static void requestLowPriority() {
+        if (niceOfCurrentThread() < NICE) {
+            LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);
         }
     }
 
     /** The current thread's nice value as the kernel reports it. */
     static int niceOfCurrentThread() {
-        Path stat = Path.of("/proc/thread-self/stat");
-        try {
-            String line = Files.readString(stat);
-            return Integer.parseInt(line.substring(line.lastIndexOf(')') + 2).split(" ")[NICE_FIELD]);
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException("cannot read " + stat + " (the service needs Linux)", unreadable);
-        }
+        return LibC.INSTANCE.getpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD);
     }
 
     /**
-     * {@code setpriority(2)}. On Linux each thread has a nice value of its own, though in POSIX it belongs to the
-     * process.
+     * {@code getpriority(2)} and {@code setpriority(2)}. On Linux each thread has a nice value of its own, though in
+     * POSIX it belongs to the process.
      */
     private interface LibC extends Library {
         int PRIO_PROCESS = 0;
         int CURRENT_THREAD = 0;
         LibC INSTANCE = Native.load("c", LibC.class);
+
+        int getpriority(int which, int who);
 
         int setpriority(int which, int who, int nice);
     }

@@ -5,8 +5,8 @@ import tools.jackson.core.JsonToken;
 
 /** Reads one matrix of a request into a flat array in one pass, valid or not. */
 final class MatrixReader {
-    /** About the bytes of an element of the study with its comma: bounds the room that is made beforehand. */
-    private static final int BYTES_OF_AN_ELEMENT = 4;
+    /** The bytes of an element of the study with its comma and its part of the row: bounds the room made beforehand. */
+    private static final int BYTES_OF_AN_ELEMENT = 3;
 
     private static final int SHOWN_DIGITS = 24;
 

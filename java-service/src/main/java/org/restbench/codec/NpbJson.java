@@ -2,6 +2,7 @@ package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
@@ -11,7 +12,6 @@ import org.restbench.workload.npb.NpbRequest;
 import org.restbench.workload.npb.NpbResult;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
-import org.restbench.workload.npb.Value;
 import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
@@ -93,18 +93,14 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
         return json.getBytes(StandardCharsets.UTF_8);
     }
 
-    static String json(Value value) {
-        if (value instanceof Value.Count count) {
-            return Integer.toString(count.passed());
+    static String json(List<Double> value) {
+        if (value.size() == 1) {
+            return number(value.get(0));
         }
-        if (value instanceof Value.Real real) {
-            return number(real.number());
-        }
-        double[] reIm = ((Value.Checksums) value).reIm();
         StringBuilder pairs = new StringBuilder("[");
-        for (int i = 0; i < reIm.length; i += 2) {
-            pairs.append(i == 0 ? "[" : ",[").append(number(reIm[i]));
-            pairs.append(',').append(number(reIm[i + 1])).append(']');
+        for (int i = 0; i < value.size(); i += 2) {
+            pairs.append(i == 0 ? "[" : ",[").append(number(value.get(i)));
+            pairs.append(',').append(number(value.get(i + 1))).append(']');
         }
         return pairs.append(']').toString();
     }
@@ -114,6 +110,7 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
         if (!Double.isFinite(number)) {
             throw new ArithmeticException("a kernel's result is " + number);
         }
-        return Double.toString(number);
+        boolean isCount = number == (int) number;
+        return isCount ? Integer.toString((int) number) : Double.toString(number);
     }
 }

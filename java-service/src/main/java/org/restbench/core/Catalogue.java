@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.restbench.execution.Technique;
 
 /**
@@ -14,55 +16,17 @@ import org.restbench.execution.Technique;
  * {@code GET /strategies} returns.
  */
 public final class Catalogue {
-    private final PathNode root = new PathNode();
-    private final Map<String, PathMatch> exact = new HashMap<>(); // the paths without an open segment
+    /** The paths without an open segment. */
+    private final Map<String, PathMatch> exact = new HashMap<>();
+    /** The paths with open segments, each a group of the pattern. An empty segment matches none. */
+    private final Map<Pattern, Map<String, Route>> open = new LinkedHashMap<>();
+
     private final List<Protocol> protocols;
     private final Offers offers;
 
     record Offers(String service, List<Offer> strategies) {}
 
     record Offer(String name, String key, String description, List<String> workloads) {}
-
-    /** A node in the tree of paths: the segments that may follow, and the routes that end here. */
-    private static final class PathNode {
-        private static final String OPEN = "{}";
-
-        private final Map<String, PathNode> next = new HashMap<>();
-        private final Map<String, Route> routes = new LinkedHashMap<>();
-
-        private static boolean isOpen(String segment) {
-            return segment.startsWith("{");
-        }
-
-        PathNode add(String template) {
-            PathNode node = this;
-            for (String segment : template.split("/", -1)) {
-                node = node.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new PathNode());
-            }
-            return node;
-        }
-
-        /**
-         * @param open receives the path's segments that match an open segment of a template; an empty segment never
-         *     does
-         * @return the node that a path leads to, null where there is none
-         */
-        PathNode find(String rawPath, List<String> open) {
-            PathNode node = this;
-            for (String segment : rawPath.split("/", -1)) {
-                PathNode known = isOpen(segment) ? null : node.next.get(segment);
-                if (known == null && !segment.isEmpty()) {
-                    known = node.next.get(OPEN);
-                    open.add(segment);
-                }
-                if (known == null) {
-                    return null;
-                }
-                node = known;
-            }
-            return node;
-        }
-    }
 
     /**
      * The routes of a path.
@@ -105,20 +69,24 @@ public final class Catalogue {
                 techniques.stream()
                         .map(it -> new Offer(it.name(), it.key(), it.description(), takenBy(it, protocols)))
                         .toList());
+        Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // by path and method
         for (Protocol protocol : protocols) {
             Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Errors.FAULT, null));
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
-                    PathNode node = root.add(path);
                     Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>(), lastResort);
-                    node.routes.put(protocol.method(), route);
-                    if (!path.contains("{")) {
-                        exact.put(path, new PathMatch(node.routes, List.of()));
-                    }
+                    routes.computeIfAbsent(path, first -> new LinkedHashMap<>()).put(protocol.method(), route);
                 }
             }
         }
+        routes.forEach((path, byMethod) -> {
+            if (path.contains("{")) {
+                open.put(Pattern.compile(path.replaceAll("\\{\\w+}", "([^/]+)")), byMethod);
+            } else {
+                exact.put(path, new PathMatch(byMethod, List.of()));
+            }
+        });
     }
 
     private static List<String> takenBy(Technique technique, List<Protocol> protocols) {
@@ -138,9 +106,17 @@ public final class Catalogue {
         if (known != null) {
             return known;
         }
-        List<String> open = new ArrayList<>(2);
-        PathNode node = root.find(rawPath, open);
-        return node == null || node.routes.isEmpty() ? null : new PathMatch(node.routes, open);
+        for (Map.Entry<Pattern, Map<String, Route>> each : open.entrySet()) {
+            Matcher path = each.getKey().matcher(rawPath);
+            if (path.matches()) {
+                List<String> segments = new ArrayList<>();
+                for (int group = 1; group <= path.groupCount(); group++) {
+                    segments.add(path.group(group));
+                }
+                return new PathMatch(each.getValue(), segments);
+            }
+        }
+        return null;
     }
 
     Offers offers() {

@@ -1,8 +1,6 @@
 package org.restbench.core;
 
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,7 +13,6 @@ public final class Delays implements AutoCloseable {
     private final int maxMillis;
     private final int mostAtOnce;
     private final AtomicInteger count = new AtomicInteger();
-    private final Set<CompletableFuture<Void>> waits = ConcurrentHashMap.newKeySet();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
         Thread thread = new Thread(task, "delay-timer");
         thread.setDaemon(true);
@@ -57,11 +54,7 @@ public final class Delays implements AutoCloseable {
         if (count.getAndUpdate(now -> now < mostAtOnce ? now + 1 : now) >= mostAtOnce) {
             throw new RequestRefused(Refusal.busy("the service is at its limit of requests that wait for their delay"));
         }
-        CompletableFuture<Void> over = wait.thenRun(() -> {
-            waits.remove(wait);
-            count.decrementAndGet();
-        });
-        waits.add(wait);
+        CompletableFuture<Void> over = wait.thenRun(count::decrementAndGet);
         timer.schedule(() -> wait.complete(null), millis, TimeUnit.MILLISECONDS);
         if (stopping) {
             wait.complete(null);
@@ -72,7 +65,7 @@ public final class Delays implements AutoCloseable {
     /** Ends all waits; those that begin from now on are over at once. */
     public void end() {
         stopping = true;
-        waits.forEach(each -> each.complete(null));
+        timer.getQueue().forEach(Runnable::run);
     }
 
     /** Ends all waits and the timer. To be called when no more requests can arrive. */

@@ -78,13 +78,14 @@ public final class Exchange implements OpenResult {
     }
 
     /**
-     * Takes the next bytes of the body.
+     * Takes the next bytes of the body. Where the supplier runs out of memory, the request is refused, too.
      *
-     * @param piece belongs to the exchange from now on: one that is the whole body is not copied
+     * @param bytes makes them; they belong to the exchange from now on: a piece that is the whole body is not copied
      * @return null where the bytes are accepted; else the reply that refuses the request, and the exchange is over
      */
-    public Reply take(byte[] piece) {
+    public Reply take(Supplier<byte[]> bytes) {
         try {
+            byte[] piece = bytes.get();
             if (piece.length > core.maxBodyBytes() - received) {
                 throw new RequestRefused(core.tooLarge());
             }
@@ -102,18 +103,6 @@ public final class Exchange implements OpenResult {
     }
 
     /**
-     * As {@link #take(byte[])}, with bytes that the supplier makes. Where it runs out of memory, the request is
-     * refused, too.
-     */
-    public Reply take(Supplier<byte[]> piece) {
-        try {
-            return take(piece.get());
-        } catch (Error failed) {
-            return refused(failed);
-        }
-    }
-
-    /**
      * Takes the whole body from a stream. An {@link Error} of the stream is answered with a refusal, too.
      *
      * @return as {@link #take}
@@ -122,7 +111,8 @@ public final class Exchange implements OpenResult {
     public Reply takeAll(InputStream in) throws IOException {
         try {
             for (int next = in.read(); next >= 0; next = in.read()) {
-                Reply refused = take(new byte[] {(byte) next}); // this makes room for more
+                byte[] first = {(byte) next};
+                Reply refused = take(() -> first); // this makes room for more
                 if (refused != null) {
                     return refused;
                 }

@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -48,34 +47,19 @@ public final class Pages {
     }
 
     /**
-     * The build of the service.
-     *
-     * @param version of the service
-     * @param swaggerUi version of Swagger UI, which names its folder in the class path
-     */
-    public record Build(String version, String swaggerUi) {
-        public static Build read() throws IOException {
-            Properties noted = new Properties();
-            try (InputStream in = Pages.class.getResourceAsStream("/META-INF/build-info.properties")) {
-                noted.load(in);
-            }
-            return new Build(noted.getProperty("build.version"), noted.getProperty("build.swagger-ui"));
-        }
-    }
-
-    /**
      * The pages by path.
      *
      * @param health the members of {@code /health}, called for each request
+     * @param swaggerUi version of Swagger UI, which names its folder in the class path
      * @param descriptions pages for what the contract's JSON does not describe, by path: WSDLs
      */
     public static Map<String, Page> of(
             Catalogue catalogue,
             Metrics metrics,
             Supplier<Map<String, Object>> health,
-            Build build,
+            String swaggerUi,
             Map<String, Page> descriptions) {
-        String swagger = "META-INF/resources/webjars/swagger-ui/" + build.swaggerUi() + "/";
+        String swagger = "META-INF/resources/webjars/swagger-ui/" + swaggerUi + "/";
         byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers());
         byte[] openApi = openApi();
         byte[] docs = docs(descriptions.keySet());

@@ -160,19 +160,6 @@ final class EnvelopeReader extends StreamReaderDelegate {
         return event;
     }
 
-    @Override
-    public String getElementText() throws XMLStreamException {
-        StringBuilder text = new StringBuilder();
-        for (int event = next(); event != END_ELEMENT; event = next()) {
-            if (event == CHARACTERS || event == CDATA || event == SPACE) {
-                text.append(getText());
-            } else if (event == START_ELEMENT) {
-                throw new XMLStreamException("expected text", getLocation());
-            }
-        }
-        return text.toString();
-    }
-
     private void count(int event) throws XMLStreamException {
         elements += event == START_ELEMENT ? 1 : 0;
         if (!inBody && depth > ENVELOPE) {

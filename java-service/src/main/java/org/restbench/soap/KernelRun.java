@@ -1,11 +1,12 @@
 package org.restbench.soap;
 
-import java.util.List;
-import java.util.Map;
-import java.util.stream.DoubleStream;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
+import org.restbench.codec.Workloads;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.soap.npb.KernelName;
 import org.restbench.soap.npb.NpbPort;
@@ -13,34 +14,33 @@ import org.restbench.soap.npb.Result;
 import org.restbench.soap.npb.Run;
 import org.restbench.soap.npb.RunResponse;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.Workload;
 import org.restbench.workload.npb.NpbRequest;
 import org.restbench.workload.npb.NpbResult;
 import org.restbench.workload.npb.Outcome;
-import org.restbench.workload.npb.Value;
 
 /** Runs the kernel of the NAS Parallel Benchmarks that the message names. */
 final class KernelRun extends Operation<NpbRequest, NpbResult> {
     private final NpbJson json;
     private final Run message;
 
-    /** @param json makes and checks the requests of the kernel */
-    record Kernel(Workload<NpbRequest, NpbResult> workload, NpbJson json) {}
-
-    private KernelRun(Kernel kernel, Run message) {
-        super(kernel.workload);
-        this.json = kernel.json;
+    private KernelRun(CodedWorkload<NpbRequest, NpbResult> kernel, Run message) {
+        super(kernel.workload());
+        this.json = (NpbJson) kernel.codec();
         this.message = message;
     }
 
-    /** @param kernels by NPB's name */
-    static Service service(Map<String, Kernel> kernels) {
+    static Service service(Workloads workloads) {
         return new Service(
                 "npb",
                 "NpbService",
                 NpbPort.class,
-                technique -> kernels.values().stream().allMatch(each -> technique.takes(each.workload)),
-                message -> new KernelRun(kernels.get(((Run) message).getKernel().value()), (Run) message));
+                it -> Stream.of(KernelName.values())
+                        .allMatch(each -> it.takes(named(each, workloads).workload())),
+                message -> new KernelRun(named(((Run) message).getKernel(), workloads), (Run) message));
+    }
+
+    private static CodedWorkload<NpbRequest, NpbResult> named(KernelName kernel, Workloads workloads) {
+        return SoapProtocol.named("npb-" + kernel.value().toLowerCase(Locale.ROOT), workloads);
     }
 
     @Override
@@ -62,8 +62,8 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
         result.setKernel(KernelName.fromValue(output.kernel()));
         result.setClazz(output.npbClass());
         result.setVerified(outcome.verified());
-        result.getValue().addAll(numbers(outcome.value()));
-        result.getReference().addAll(numbers(outcome.reference()));
+        result.getValue().addAll(outcome.value());
+        result.getReference().addAll(outcome.reference());
         result.setIterations(outcome.iterations());
         result.setKernelSeconds(outcome.kernelNanos() / 1e9);
         result.setTotalSeconds(output.totalNanos() / 1e9);
@@ -71,15 +71,5 @@ final class KernelRun extends Operation<NpbRequest, NpbResult> {
         RunResponse response = new RunResponse();
         response.setResult(result);
         return response;
-    }
-
-    private static List<Double> numbers(Value value) {
-        if (value instanceof Value.Count count) {
-            return List.of((double) count.passed());
-        }
-        if (value instanceof Value.Real real) {
-            return List.of(real.number());
-        }
-        return DoubleStream.of(((Value.Checksums) value).reIm()).boxed().toList();
     }
 }

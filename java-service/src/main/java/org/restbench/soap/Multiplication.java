@@ -1,5 +1,7 @@
 package org.restbench.soap;
 
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.MatrixJson;
 import org.restbench.codec.MatrixRows;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
@@ -10,29 +12,27 @@ import org.restbench.soap.matrix.MultiplyResponse;
 import org.restbench.soap.matrix.Operand;
 import org.restbench.soap.matrix.Product;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.Workload;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
 
 /** The operation that multiplies two matrices. */
 final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
-    private final int mostElements;
+    private final MatrixJson json;
     private final Multiply message;
 
-    private Multiplication(Workload<MatrixRequest, MatrixProduct> workload, int mostElements, Multiply message) {
-        super(workload);
-        this.mostElements = mostElements;
+    private Multiplication(CodedWorkload<MatrixRequest, MatrixProduct> matrix, Multiply message) {
+        super(matrix.workload());
+        this.json = (MatrixJson) matrix.codec();
         this.message = message;
     }
 
-    /** @param mostElements largest number of elements of a product */
-    static Service service(Workload<MatrixRequest, MatrixProduct> workload, int mostElements) {
+    static Service service(CodedWorkload<MatrixRequest, MatrixProduct> matrix) {
         return new Service(
                 "matrix",
                 "MatrixService",
                 MatrixPort.class,
-                technique -> technique.takes(workload),
-                message -> new Multiplication(workload, mostElements, (Multiply) message));
+                technique -> technique.takes(matrix.workload()),
+                message -> new Multiplication(matrix, (Multiply) message));
     }
 
     @Override
@@ -44,7 +44,7 @@ final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         MatrixRows one = rows(message.getMatrixOne());
         MatrixRows two = rows(message.getMatrixTwo());
-        return MatrixRows.request(id(), one, two, query, memory, mostElements);
+        return MatrixRows.request(id(), one, two, query, memory, json.mostElements());
     }
 
     private static MatrixRows rows(Operand operand) {

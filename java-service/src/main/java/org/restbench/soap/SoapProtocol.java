@@ -1,13 +1,11 @@
 package org.restbench.soap;
 
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.NpbJson;
+import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
 import org.restbench.core.ErrorCode;
 import org.restbench.core.Pages.Page;
@@ -15,8 +13,6 @@ import org.restbench.core.Protocol;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
 import org.restbench.execution.Technique;
-import org.restbench.workload.Workload;
-import org.restbench.workload.npb.Kernel;
 
 /**
  * SOAP 1.1 by Apache CXF. CXF reads the XML on the server's thread before the strategy runs, and writes it there
@@ -41,26 +37,16 @@ public final class SoapProtocol implements Protocol {
         this.service = service;
     }
 
-    /**
-     * The SOAP protocols of the workloads that have one.
-     *
-     * @param kernels those of NPB
-     * @param mostElements largest number of elements of a product
-     */
-    public static List<SoapProtocol> of(Workloads workloads, List<Kernel> kernels, int mostElements) {
-        Map<String, KernelRun.Kernel> npb = new LinkedHashMap<>();
-        for (Kernel kernel : kernels) {
-            String name = "npb-" + kernel.name().toLowerCase(Locale.ROOT);
-            npb.put(kernel.name(), new KernelRun.Kernel(named(name, workloads), new NpbJson(kernel)));
-        }
+    /** The SOAP protocols of the workloads that have one. */
+    public static List<SoapProtocol> of(Workloads workloads) {
         return List.of(
-                new SoapProtocol(Multiplication.service(named("matrix", workloads), mostElements)),
-                new SoapProtocol(KernelRun.service(npb)));
+                new SoapProtocol(Multiplication.service(named("matrix", workloads))),
+                new SoapProtocol(KernelRun.service(workloads)));
     }
 
     @SuppressWarnings("unchecked") // the workload of this name
-    private static <I, O> Workload<I, O> named(String name, Workloads workloads) {
-        return (Workload<I, O>) workloads.byName().get(name).workload();
+    static <I, O> CodedWorkload<I, O> named(String name, Workloads workloads) {
+        return (CodedWorkload<I, O>) workloads.byName().get(name);
     }
 
     @Override

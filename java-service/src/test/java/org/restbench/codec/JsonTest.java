@@ -83,11 +83,25 @@ class JsonTest {
                 + ONE_BY_ONE + "}";
         assertThatThrownBy(() -> decode(body)).hasMessage("Invalid number of columns and rows for multiplication");
         assertThat(body.length()).isGreaterThan(3 << 20);
-        try (MemoryBudget.Hold enough = new MemoryBudget(3L * body.length()).hold(0)) {
+        try (MemoryBudget.Hold enough = new MemoryBudget(4L * body.length()).hold(0)) {
             byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
             assertThatThrownBy(() -> new MatrixJson(1000).decode(bytes, Query.NONE, enough))
                     .isInstanceOf(InvalidRequest.class);
         }
+    }
+
+    /** The room made beforehand was too little for them: the array grew to twice its size. */
+    @Test
+    void rows_like_the_studys_are_read_into_an_array_that_does_not_grow() {
+        String row = IntStream.range(0, 50).mapToObj(Integer::toString).collect(Collectors.joining(","));
+        String rows = ("{\"value\":\"" + row + "\"},").repeat(999) + "{\"value\":\"" + row + "\"}";
+        String column = "{\"value\":\"1\"},".repeat(49) + "{\"value\":\"1\"}";
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":50,\"rows\":[" + rows
+                + "]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + column + "]}}";
+        MemoryBudget.Hold enough = new MemoryBudget(Long.BYTES * 55_000).hold(0);
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        MatrixRequest read = new MatrixJson(1000).decode(bytes, Query.NONE, enough);
+        assertThat(read.one().rows()).isEqualTo(1000);
     }
 
     /** A row times one element. */

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -118,7 +119,7 @@ class CoreTest {
         }
         Exchange exchange = (Exchange) opened;
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        Reply refused = exchange.take(bytes);
+        Reply refused = exchange.take(() -> bytes);
         return sent(
                 refused != null
                         ? refused
@@ -238,8 +239,8 @@ class CoreTest {
                     pieces.stream().map(ByteArrayInputStream::new).toList())));
         }
         Reply refused = null;
-        for (int i = 0; i < pieces.size() && refused == null; i++) {
-            refused = exchange.take(pieces.get(i));
+        for (Iterator<byte[]> rest = pieces.iterator(); rest.hasNext() && refused == null; ) {
+            refused = exchange.take(rest::next);
         }
         return refused;
     }
@@ -281,7 +282,7 @@ class CoreTest {
         Exchange seen = (Exchange) core.open(post("/matrix/serial", 10));
         assertThat(sent(seen.cutOff())).isEqualTo("400 002");
         Exchange unseen = (Exchange) core.open(post("/matrix/serial", 10));
-        unseen.take(new byte[] {'{', '}'});
+        unseen.take(() -> new byte[] {'{', '}'});
         assertThat(sent(unseen.run().toCompletableFuture().join())).isEqualTo("400 002");
     }
 
@@ -289,7 +290,7 @@ class CoreTest {
     void a_place_and_memory_are_held_until_the_answer_is_sent() {
         Exchange exchange = (Exchange) core.open(post("/matrix/serial", BODY.length()));
         byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
-        exchange.take(bytes);
+        exchange.take(() -> bytes);
         Reply reply = exchange.run().toCompletableFuture().join();
         assertThat(admission.inFlight()).isEqualTo(1);
         assertThat(memory.heldBytes()).isPositive();
@@ -346,7 +347,7 @@ class CoreTest {
         while (System.nanoTime() - opened < 10_000_000) {
             Thread.onSpinWait();
         }
-        exchange.take(bytes);
+        exchange.take(() -> bytes);
         long whole = System.nanoTime();
         Reply reply = exchange.run().toCompletableFuture().join();
         double ranMillis = (System.nanoTime() - whole) / 1e6;

@@ -57,7 +57,7 @@ public class ServiceParts {
 
     /** Made when it is asked for: most benchmarks need not wait for CXF. */
     SoapProtocol soap() {
-        return SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE).get(0);
+        return SoapProtocol.of(workloads).get(0);
     }
 
     /** Lets a request use its memory, which is free again afterwards. */

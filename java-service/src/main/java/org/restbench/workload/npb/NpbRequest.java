@@ -8,9 +8,4 @@ import org.restbench.workload.RequestId;
  * @param problem the kernel on the class asked for
  * @param generate whether the input is built for this request alone
  */
-public record NpbRequest(RequestId id, Problem<?> problem, boolean generate) {
-    /** Bytes that this request holds at once: those of the run and, where the input is shared, those of the input. */
-    long bytes() {
-        return problem.workingBytes() + (generate ? 0 : problem.keptBytes());
-    }
-}
+public record NpbRequest(RequestId id, Problem<?> problem, boolean generate) {}

@@ -33,9 +33,11 @@ public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<
         return Bound.MEMORY;
     }
 
+    /** Those of the run and, where the input is shared, those of the input. */
     @Override
     public long workingBytes(NpbRequest request) {
-        return request.bytes();
+        Problem<?> problem = request.problem();
+        return problem.workingBytes() + (request.generate() ? 0 : problem.keptBytes());
     }
 
     @Override

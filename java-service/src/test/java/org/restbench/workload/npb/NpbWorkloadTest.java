@@ -31,7 +31,7 @@ class NpbWorkloadTest {
         @Override
         public Outcome run(String input, ParallelLoop loop) {
             assertThat(input).isEqualTo(name);
-            return new Outcome(true, new Value.Real(1), new Value.Real(1), 1, 2_000_000_000, 5);
+            return new Outcome(true, List.of(1.0), List.of(1.0), 1, 2_000_000_000, 5);
         }
 
         @Override

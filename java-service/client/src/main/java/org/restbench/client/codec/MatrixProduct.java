@@ -1,7 +1,7 @@
 package org.restbench.client.codec;
 
-import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.LongStream;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.restbench.client.Answer;
@@ -86,19 +86,19 @@ public record MatrixProduct(String requestId, Matrix rows) {
 
     private static Matrix readRows(JsonParser json) {
         Fields.require(json.hasToken(JsonToken.START_ARRAY), "rows are no array");
-        long[] values = new long[256];
+        LongStream.Builder values = LongStream.builder();
         int count = 0;
         int columns = 0;
         while (json.nextToken() == JsonToken.START_ARRAY) {
             int from = count;
             while (json.nextToken() == JsonToken.VALUE_NUMBER_INT) {
-                values = count == values.length ? Arrays.copyOf(values, 2 * count) : values;
-                values[count++] = json.getLongValue();
+                values.add(json.getLongValue());
+                count++;
             }
             columns = from == 0 ? count : columns;
             Fields.require(json.hasToken(JsonToken.END_ARRAY) && count - from == columns, "a row of another form");
         }
         Fields.require(json.hasToken(JsonToken.END_ARRAY), "rows are no array of arrays");
-        return new Matrix(columns, Arrays.copyOf(values, count));
+        return new Matrix(columns, values.build().toArray());
     }
 }

@@ -20,7 +20,6 @@ import org.restbench.client.ServiceRefused;
 /** Reads and writes the parts that all SOAP 1.1 messages share: envelope and faults. Refuses entities and DTDs. */
 final class Soap {
     private static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
-    private static final int DEEPEST = 32;
     private static final XMLOutputFactory OUTPUT = XMLOutputFactory.newDefaultFactory();
     private static final XMLInputFactory INPUT = XMLInputFactory.newDefaultFactory();
 
@@ -117,7 +116,6 @@ final class Soap {
     }
 
     private static void requirePlace(XMLStreamReader xml, int depth) {
-        Fields.require(depth < DEEPEST, "too deep");
         List<String> names = depth == 0 ? List.of("Envelope") : List.of("Header", "Body");
         boolean isOfSoap = ENVELOPE.equals(xml.getNamespaceURI()) && names.contains(xml.getLocalName());
         Fields.require(depth > 1 || isOfSoap, "no SOAP 1.1 envelope");

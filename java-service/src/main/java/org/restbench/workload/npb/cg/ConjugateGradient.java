@@ -1,12 +1,12 @@
 package org.restbench.workload.npb.cg;
 
+import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
-import org.restbench.workload.npb.Value;
 
 /**
  * CG: estimates an eigenvalue of a sparse matrix by the inverse power method.
@@ -52,8 +52,8 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
     private Outcome outcome(double zeta, int products, long nanos) {
         return new Outcome(
                 verifies(zeta, products),
-                new Value.Real(zeta),
-                new Value.Real(sizes.zeta()),
+                List.of(zeta),
+                List.of(sizes.zeta()),
                 sizes.iterations(),
                 nanos,
                 millionOperations());

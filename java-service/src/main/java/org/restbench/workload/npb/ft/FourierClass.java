@@ -2,15 +2,14 @@ package org.restbench.workload.npb.ft;
 
 import java.util.Arrays;
 import java.util.List;
-import org.restbench.workload.npb.Value;
 
 /**
  * The constants of one class of FT.
  *
  * @param nx points on axis x; those on all three axes are powers of two, at least {@link Batch#WIDTH}
- * @param checksums NPB's, one for each iteration
+ * @param checksums NPB's: real and imaginary part for each iteration
  */
-record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksums) {
+record FourierClass(String name, int nx, int ny, int nz, List<Double> checksums) {
     static final FourierClass S = of("""
             S 64 64 64
             554.6087004964 484.5363331978  554.6385409189 486.5304269511  554.6148406171 488.3910722336
@@ -48,17 +47,17 @@ record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksu
 
     static final List<FourierClass> ALL = List.of(S, W, A, B, C);
 
-    /** @param text name and points on the axes, then NPB's checksums: real and imaginary part for each iteration */
+    /** @param text name and points on the axes, then the checksums */
     private static FourierClass of(String text) {
         String[] words = text.split("\\s+");
         int[] points = Arrays.stream(words, 1, 4).mapToInt(Integer::parseInt).toArray();
-        double[] reIm =
-                Arrays.stream(words).skip(4).mapToDouble(Double::parseDouble).toArray();
-        return new FourierClass(words[0], points[0], points[1], points[2], new Value.Checksums(reIm));
+        List<Double> checksums =
+                Arrays.stream(words).skip(4).map(Double::valueOf).toList();
+        return new FourierClass(words[0], points[0], points[1], points[2], checksums);
     }
 
     int iterations() {
-        return checksums.reIm().length / 2;
+        return checksums.size() / 2;
     }
 
     int size() {

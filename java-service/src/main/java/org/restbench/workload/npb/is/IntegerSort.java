@@ -1,11 +1,11 @@
 package org.restbench.workload.npb.is;
 
+import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
-import org.restbench.workload.npb.Value;
 
 /**
  * IS: ranks integer keys ten times, changes two keys before each ranking, and sorts the keys by the last ranks.
@@ -16,7 +16,7 @@ import org.restbench.workload.npb.Value;
 public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
     private static final int ITERATIONS = 10;
     private static final int TEST_KEYS = 5;
-    private static final int CHECKS = ITERATIONS * TEST_KEYS + 1;
+    private static final double CHECKS = ITERATIONS * TEST_KEYS + 1;
 
     public static Kernel kernel() {
         return Kernel.of("IS", SortClass.ALL, sizes -> new IntegerSort(sizes, LinearCongruential.SEED));
@@ -36,15 +36,14 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
     public Outcome run(Keys input, ParallelLoop loop) {
         Ranking ranking = new Ranking(sizes, input.own(), loop);
         ranking.rank(1);
-        int passed = 0;
+        double passed = 0;
         long start = System.nanoTime();
         for (int iteration = 1; iteration <= ITERATIONS; iteration++) {
             passed += ranking.rank(iteration);
         }
         long nanos = System.nanoTime() - start;
         passed += ranking.sortsKeys() ? 1 : 0;
-        Value value = new Value.Count(passed);
-        return new Outcome(passed == CHECKS, value, new Value.Count(CHECKS), ITERATIONS, nanos, millionOperations());
+        return new Outcome(passed == CHECKS, List.of(passed), List.of(CHECKS), ITERATIONS, nanos, millionOperations());
     }
 
     @Override

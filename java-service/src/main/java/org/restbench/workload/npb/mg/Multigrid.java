@@ -1,11 +1,11 @@
 package org.restbench.workload.npb.mg;
 
+import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
-import org.restbench.workload.npb.Value;
 
 /**
  * MG: V-cycles on a periodic Poisson problem in three dimensions.
@@ -64,8 +64,8 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
         boolean converged = sizes.checkedIteration() == sizes.iterations() || last < NOISE;
         return new Outcome(
                 right && converged,
-                new Value.Real(checked),
-                new Value.Real(sizes.norm()),
+                List.of(checked),
+                List.of(sizes.norm()),
                 sizes.iterations(),
                 nanos,
                 millionOperations());

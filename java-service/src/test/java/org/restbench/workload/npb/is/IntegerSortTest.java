@@ -17,10 +17,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Outcome;
-import org.restbench.workload.npb.Value;
 
 class IntegerSortTest {
-    private static final Value ALL = new Value.Count(51);
+    private static final List<Double> ALL = List.of(51.0);
 
     private static IntegerSort of(SortClass sizes) {
         return new IntegerSort(sizes, LinearCongruential.SEED);
