@@ -70,6 +70,10 @@ class NotOffered(EnvironmentProblem):
     """The service does not offer a strategy; a second attempt would not change that."""
 
 
+class Refused(EnvironmentProblem):
+    """What is asked for needs more memory than a service, or its program, may take (error 010)."""
+
+
 class CellsFailed(Failure):
     """The run ended, but some cells could not be measured."""
 

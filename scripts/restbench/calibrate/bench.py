@@ -4,11 +4,13 @@ behaviour is known or a fresh Java service. No part of the chain is replaced."""
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
@@ -29,7 +31,10 @@ PAYLOAD: Payload = make_payload(Shape(rows=30, inner=20, columns=20), 2019, 0, 5
 USERS = 10
 CELL = Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=USERS)
 
+SEED = 2019
+
 Tell = Callable[[str], None]
+A = TypeVar("A")
 
 
 @dataclass
@@ -51,6 +56,14 @@ class Bench:
         if not (self.folder / COMPLEXITY / ANSWER_REST).exists():
             PAYLOAD.write(self.folder / COMPLEXITY)
         return self.folder / COMPLEXITY
+
+    def turns(self, what: str, arms: Sequence[A], count: int, every: int) -> Iterator[list[A]]:
+        """The arms in random order, so many times; at every so many turns a line says `what`."""
+        shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
+        for number in range(1, count + 1):
+            if number % every == 1:
+                self.tell(f"{what}, {number} of {count}")
+            yield shuffler.sample(arms, len(arms))
 
     def generator(self, users: int) -> AbstractContextManager[Generator]:
         """A load generator as in a run."""

@@ -12,7 +12,6 @@ from restbench.calibrate.bench import USERS, Bench, Tell
 from restbench.deploy import programs
 from restbench.drive import load, monitor, wrk
 from restbench.experiment.records import Calibration, CalibrationCheck
-from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, machine, machine_lock, watch
 
 #: Load on a fresh Java service before its trials count: its compilers work for that long.
@@ -25,8 +24,7 @@ def require_tools() -> None:
     load.require_jmeter()
     watch.end_leftovers()
     programs.COMMANDS["java"](programs.NO_SETTINGS)
-    if missing := monitor.missing_tools():
-        raise EnvironmentProblem(f"{', '.join(missing)} missing: apt-get install sysstat")
+    monitor.require_tools()
     wrk.require()
 
 

@@ -6,7 +6,6 @@ uncertain on a shared machine; the CPU time that they take is known to a tenth o
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -25,7 +24,6 @@ from restbench.store.folders import CellFolder
 #: A sample of each collector is taken once a second.
 TIMES_S = (0.2, 1.0)
 PAIRS = 30
-SEED = 2019
 LARGEST_COST = 0.01
 
 
@@ -41,15 +39,9 @@ class Pair:
 
 def measure(bench: Bench, load: Generator, service: Service, pairs: int = PAIRS) -> list[Pair]:
     """One trial with collectors and one without, in random order, again and again."""
-    shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
     found = []
-    for number in range(1, pairs + 1):
-        if number % 10 == 1:
-            bench.tell(f"with and without collectors, {number} of {pairs}")
-        both = {
-            watched: _trial(bench, load, service, watched=watched)
-            for watched in shuffler.sample((True, False), 2)
-        }
+    for turn in bench.turns("with and without collectors", (True, False), pairs, every=10):
+        both = {watched: _trial(bench, load, service, watched=watched) for watched in turn}
         found.append(Pair(both[True][0], both[False][0], both[True][1]))
     return found
 

@@ -7,7 +7,6 @@ number of wrong verdicts that chance gives in less than one calibration of a hun
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 import scipy  # its parts are loaded when they are first used
@@ -25,7 +24,6 @@ from restbench.store.trials import AGAIN, Trial
 PACE = Pace(response_s=0.001)
 COMPARISONS = 40
 BATCHES = 5
-SEED = 2019
 #: A number of wrong verdicts with at most this probability is not put down to chance.
 LEAST_PROBABILITY = 0.01
 
@@ -34,12 +32,10 @@ def measure(
     bench: Bench, load: Generator, pids: Sequence[int], batches: int = COMPARISONS * BATCHES
 ) -> list[Trial]:
     """Trials of one cell on a warm service, in both arms; a batch stands for a block."""
-    shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
     found = []
-    for batch in range(1, batches + 1):
-        if batch % BATCHES == 1:
-            bench.tell(f"the same cell in both arms, {batch} of {batches}")
-        for arm in shuffler.sample(("", AGAIN), 2):
+    turns = bench.turns("the same cell in both arms", ("", AGAIN), batches, every=BATCHES)
+    for batch, arms in enumerate(turns, start=1):
+        for arm in arms:
             times_s = (PACE.drop_s, PACE.keep_s)
             sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
             planned = PlannedTrial(1, CELL, arm)

@@ -8,7 +8,6 @@ cause.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -23,7 +22,6 @@ from restbench.machine.placement import core_list
 #: wrk counts its time in whole seconds.
 TIMES_S = (0.2, 1.0)
 ROUNDS = 25
-SEED = 2019
 STRATEGIES = ("serial", "pinned")
 GENERATORS = ("JMeter", "wrk")
 #: How far a ratio of ratios may be from what CPU times explain: the margin of claims (rule 7).
@@ -36,17 +34,15 @@ Round = dict[tuple[str, str], Load]
 
 def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUNDS) -> list[Round]:
     """Both strategies under both generators, in random order, round after round."""
-    shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
     every = [(generator, strategy) for generator in GENERATORS for strategy in STRATEGIES]
     body = bench.folder / "body.json"
     body.write_bytes(PAYLOAD.body("wrk"))
     client = Client(body, USERS, core_list(bench.cores.load))
     found = []
-    for number in range(1, rounds + 1):
-        if number % 5 == 1:
-            bench.tell(f"{' and '.join(STRATEGIES)} under JMeter and wrk, {number} of {rounds}")
+    what = f"{' and '.join(STRATEGIES)} under JMeter and wrk"
+    for turn in bench.turns(what, every, rounds, every=5):
         loads: Round = {}
-        for generator, strategy in shuffler.sample(every, len(every)):
+        for generator, strategy in turn:
             loads[generator, strategy] = (
                 load_of(bench.trial(load, strategy, USERS, TIMES_S, service.pids()))
                 if generator == "JMeter"

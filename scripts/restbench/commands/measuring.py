@@ -222,7 +222,7 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         try:
-            dashboards.write_study(run)  # first: the page links to them
+            dashboards.write(run)  # first: the page links to them
         except Failure as error:
             failure = error
             note(f"no dashboards: {error}")

@@ -61,6 +61,8 @@ class SingleCall:
     client_s: float
     service_s: float
     is_python: bool
+    wrong: int = 0
+    """The number of wrong answers while it was measured."""
 
     def at_most(self, client_s: float, service_s: float) -> SingleCall:
         """A copy with the CPU times of a call of another batch, if their sum is smaller."""
@@ -76,13 +78,14 @@ def measure_single_call(
 
     The CPU times are those of the strategy that uses the least.
     """
-    cheapest = []
+    cheapest, wrong = [], 0
     for strategy in strategies:
         asked = replace(batch, strategy=strategy, threads=WARM_THREADS, log=None)
         ends, before_s, calls = time.monotonic() + max_s, float("inf"), FIRST_WARM_CALLS
         while True:
             before_ms = process.cpu_ms(service.pids())
             result = client.batch(with_team_sizes(replace(asked, calls=calls)))
+            wrong += result.wrong
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
             taken = result.cpu_s / calls, service_s / calls
             is_warm = result.compile_s <= MAX_COMPILE_SHARE * result.cpu_s
@@ -92,12 +95,14 @@ def measure_single_call(
             before_s = sum(taken)
             calls = max(calls, int(calls * WARM_PART * max_s / result.elapsed_s))
         cheapest.append(taken)
-    _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
+    in_turn = replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS)
+    result, lines = made(client, in_turn)
     s, c, d, p = (
         median(getattr(each, name) or 0.0 for each in lines) / 1000
         for name in ("s_ms", "c_ms", "d_ms", "p_ms")
     )
-    return SingleCall(OneCall(s, c, 0.0, d, p), *min(cheapest, key=sum), client.name == "python")
+    one, is_python = OneCall(s, c, 0.0, d, p), client.name == "python"
+    return SingleCall(one, *min(cheapest, key=sum), is_python, wrong + result.wrong)
 
 
 def limit_s(  # noqa: PLR0913 - what it depends on

@@ -23,6 +23,7 @@ from restbench.deploy import programs
 from restbench.experiment.calls import Client
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import process
+from restbench.store.writing import write_text
 
 JAR = ROOT / "java-service" / "client" / "target" / "restbench-calls.jar"
 #: How long a program may take from its start to its first answer.
@@ -227,9 +228,8 @@ def read_log(path: Path) -> tuple[CallLine, ...]:
 
 
 def write_inputs(path: Path, bodies: list[Any]) -> Path:
-    """Write a file for Batch.inputs or Batch.expected; returns its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(bodies), encoding="utf-8")
+    """Write a file for Batch.inputs or Batch.expected, atomically; returns its path."""
+    write_text(path, json.dumps(bodies))
     return path
 
 

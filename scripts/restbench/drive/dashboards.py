@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from restbench.drive import load
@@ -13,31 +12,24 @@ from restbench.machine import process
 from restbench.store.store import Run
 
 
-def write_study(run: Run) -> list[Path]:
-    """Make the dashboard of every cell that has a long window; returns their pages."""
-    return _write(run, windows(run))
-
-
 def windows(run: Run) -> list[str]:
     """The ids of the cells that have a long window, in the plan's order."""
     cells = dict.fromkeys(each.cell.id for each in run.manifest().plan)
     return [cell for cell in cells if run.window(cell).samples.exists()]
 
 
-def write(run: Run, cell_id: str) -> list[Path]:
-    """Make the dashboard of one cell; BadConfiguration where it has no long window."""
-    known = windows(run)
-    if cell_id not in known:
-        there = ", ".join(known) or "none"
-        raise BadConfiguration(
-            f"run {run.name} has no long window of '{cell_id}'; there are: {there}. The profile's "
-            "'windows' says which cells have one"
-        )
-    return _write(run, [cell_id])
-
-
-def _write(run: Run, cells: Sequence[str]) -> list[Path]:
-    """Make all dashboards in one JVM; returns their pages."""
+def write(run: Run, cell_id: str | None = None) -> list[Path]:
+    """Make the dashboard of one cell, BadConfiguration where it has no long window; by default that
+    of every cell that has one, all in one JVM. Returns their pages."""
+    cells = windows(run)
+    if cell_id is not None:
+        if cell_id not in cells:
+            there = ", ".join(cells) or "none"
+            raise BadConfiguration(
+                f"run {run.name} has no long window of '{cell_id}'; there are: {there}. The "
+                "profile's 'windows' says which cells have one"
+            )
+        cells = [cell_id]
     if not cells:
         return []
     pairs = {run.dashboard(cell): run.window(cell).samples for cell in cells}

@@ -19,6 +19,7 @@ from typing import TypeAlias
 import httpx
 
 from restbench.deploy.service import Service
+from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 from restbench.machine.alongside import alongside
 from restbench.store.folders import CellFolder
@@ -45,9 +46,12 @@ Running: TypeAlias = dict[str, subprocess.Popen[bytes]]
 """The processes of the collectors by name."""
 
 
-def missing_tools() -> list[str]:
-    """The collectors that are not installed."""
-    return [tool for tool in ("sar", "sadf", "pidstat") if shutil.which(tool) is None]
+def require_tools() -> None:
+    """EnvironmentProblem where collectors are not installed."""
+    if missing := [each for each in ("sar", "sadf", "pidstat") if shutil.which(each) is None]:
+        raise EnvironmentProblem(
+            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
+        )
 
 
 @contextmanager

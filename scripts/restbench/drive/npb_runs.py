@@ -16,7 +16,13 @@ from restbench.deploy import programs
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Cell, ServiceName
 from restbench.experiment.npb import Work, body
-from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
+from restbench.failures import (
+    BadConfiguration,
+    EnvironmentProblem,
+    NotOffered,
+    Refused,
+    WrongAnswers,
+)
 from restbench.machine import process
 
 #: Exit code of both programs when they cannot do what was asked for.
@@ -80,7 +86,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """Start the process, wait for its end, and read its answers, which `log` keeps.
 
     WrongAnswers where an answer is not verified; EnvironmentProblem where the process fails, or
-    takes longer than `run_max_s` a run; ClassTooLarge where the class does not fit into its memory;
+    takes longer than `run_max_s` a run; Refused where the class does not fit into its memory;
     BadConfiguration where the process cannot do what was asked for.
     """
     log.unlink(missing_ok=True)
@@ -98,7 +104,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     log_end = process.tail(log)
     if code == NOT_POSSIBLE:
         why = log_end.splitlines()[-1] if log_end else str(code)
-        raise (ClassTooLarge if TOO_LITTLE_MEMORY in why else BadConfiguration)(f"{name}: {why}")
+        raise (Refused if TOO_LITTLE_MEMORY in why else BadConfiguration)(f"{name}: {why}")
     raise EnvironmentProblem(
         f"{name}: ended with {code} after {len(answers)} of {program.runs} runs; "
         f"its log ends:\n{log_end}"
@@ -141,16 +147,12 @@ class ServiceCall:
         return self.client_seconds - self.answer.total_seconds
 
 
-class ClassTooLarge(EnvironmentProblem):
-    """The class needs more memory than the service, or its program, may take (error 010)."""
-
-
 def calls(
     service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
 ) -> Iterator[ServiceCall]:
     """Make so many calls on one kept connection, each after the answer to the one before.
 
-    ClassTooLarge, NotOffered, EnvironmentProblem or WrongAnswers where a call has no valid answer.
+    Refused, NotOffered, EnvironmentProblem or WrongAnswers where a call has no valid answer.
     """
     url = f"{service.base_url}{path_of(work, cell.strategy)}"
     request = service.client.build_request(
@@ -183,7 +185,7 @@ def _require_success(answer: httpx.Response, cell: Cell) -> None:
         return
     refusal = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
     if answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-        raise ClassTooLarge(refusal)
+        raise Refused(refusal)
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotOffered(refusal)
     raise EnvironmentProblem(refusal)

@@ -24,9 +24,11 @@ from restbench.drive.load import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
-from restbench.experiment.records import Interruption, Manifest
+from restbench.experiment.records import Calibration, Interruption, Manifest
 from restbench.failures import ChangedDuringRun, EnvironmentProblem, Unreadable
 from restbench.machine import clock, guardian, machine, machine_lock, watch
+from restbench.store import machine_findings, store
+from restbench.store.microbench_records import Microbench
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
@@ -62,9 +64,9 @@ _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
 }
 
 
-def begin(order: Order, run: Run) -> Manifest:
-    """Write the bodies that a new run sends, its experiment, claims and machine, and at last its
-    manifest, which is returned."""
+def begin(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
+    """Write the bodies that a new run sends, its experiment and claims, the machine with its
+    calibration and microbenchmark, and at last the manifest, which is returned."""
     experiment, sent = order.experiment, bodies(order, run)
     commit, dirty = machine.git_commit()
     manifest = Manifest(
@@ -93,6 +95,8 @@ def begin(order: Order, run: Run) -> Manifest:
     if order.claims_text is not None:
         write_text(run.claims_file, order.claims_text)
     write_json(run.machine_file, described)
+    machine_findings.adopt(Calibration, run, run.calibration_file, store.CALIBRATIONS, note)
+    machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     write_model(run.manifest_file, manifest)
     return manifest
 
@@ -156,8 +160,9 @@ def _interruption(run: Run, manifest: Manifest) -> Interruption:
     finished = {each.block for each in blocks if each.finished}
     last_written_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
     last_written = datetime.fromtimestamp(last_written_s).astimezone()
+    has_no_page = manifest.status == "complete" and not run.report.exists()
     return Interruption(
-        how=_HOW[manifest.status],
+        how="killed" if has_no_page else _HOW[manifest.status],
         ended=manifest.finished or last_written.isoformat(timespec="seconds"),
         resumed=clock.now_text(),
         kept=sum(each.block in finished for each in manifest.plan),

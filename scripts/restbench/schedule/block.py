@@ -9,7 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from restbench.drive.generator import GeneratorGone
-from restbench.failures import EnvironmentProblem
+from restbench.failures import (
+    BadConfiguration,
+    EnvironmentProblem,
+    NotOffered,
+    Refused,
+    Unreadable,
+    WrongAnswers,
+)
 from restbench.machine import clock, speed
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
@@ -30,6 +37,8 @@ DRIVERS: dict[str, Callable[[BlockOrder], AbstractContextManager[Driver]]] = {
     "messages": partial(messages.opened, messages.MessagesDriver),
     "trace": trace.opened,
 }
+#: Failures of a trial that a second attempt would not change, or must not hide.
+FINAL = (BadConfiguration, NotOffered, Refused, WrongAnswers)
 
 
 def measure(wanted: BlockOrder) -> None:
@@ -47,6 +56,7 @@ def measure(wanted: BlockOrder) -> None:
     for number, part in enumerate(parts):
         left = part.seconds / sum(each.seconds for each in parts[number:])
         part_ends = time.monotonic() + (ends - time.monotonic()) * left
+        part.view.show(part.begun())
         with DRIVERS[wanted.order.experiment.driver](part) as driver:
             driver.here.progress.until = part_ends
             begun = time.monotonic()
@@ -104,13 +114,16 @@ def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
 
 
 def _attempted(driver: Driver, planned: PlannedTrial) -> Trial | None:
-    """One trial, with a second attempt. Where both fail: None, and the cell is lost."""
+    """One trial, with a second attempt where that can help. Else None, and the cell is lost."""
     error = "no trial"
     for _attempt in range(2):
         try:
             return driver.trial(planned)
-        except GeneratorGone:
+        except (GeneratorGone, Unreadable):
             raise
+        except FINAL as problem:
+            driver.here.fail(planned.cell, problem)
+            return None
         except EnvironmentProblem as problem:
             error = str(problem)
         if lack := driver.again(planned.cell, error):

@@ -15,10 +15,17 @@ import httpx
 from restbench.drive.engines import Engines
 from restbench.drive.generator import Generator, LoadResult
 from restbench.drive.payload import Requests, requests_of
-from restbench.experiment.cell import Cell, ServiceGroup
+from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.records import Proof
-from restbench.failures import EnvironmentProblem, WrongAnswers, first_line
+from restbench.failures import (
+    EnvironmentProblem,
+    Failure,
+    NotOffered,
+    Refused,
+    WrongAnswers,
+    first_line,
+)
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, RunningService
 from restbench.schedule.pace import PlannedTrial, TrialGroup
@@ -26,7 +33,7 @@ from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
 
 
-@dataclass(frozen=True)
+@dataclass
 class BlockOrder:
     """What a block is to measure, into which run, and in what time."""
 
@@ -34,6 +41,7 @@ class BlockOrder:
     run: Run
     view: View
     block: int
+    """The block's number, from 1; 0 for long windows."""
     groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
@@ -90,38 +98,19 @@ class View(Protocol):
 
 
 @dataclass
-class BlockRun:
-    """A block that is being measured."""
+class BlockRun(BlockOrder):
+    """A block that is being measured; made of its order by `BlockRun(**vars(order), ...)`."""
 
-    wanted: BlockOrder
-    deployments: Deployments
+    deployments: Deployments = field(kw_only=True)
     progress: Progress = field(init=False)
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
+    noted: set[tuple[str, Cell]] = field(default_factory=set)
+    """The kinds of event that a cell has once (`note_once`)."""
 
     def __post_init__(self) -> None:
         """Begin the block now."""
-        self.progress = self.wanted.begun()
-
-    @property
-    def order(self) -> Order:
-        """What the run was asked for."""
-        return self.wanted.order
-
-    @property
-    def run(self) -> Run:
-        """The run that keeps all results."""
-        return self.wanted.run
-
-    @property
-    def view(self) -> View:
-        """The view that shows the progress."""
-        return self.wanted.view
-
-    @property
-    def block(self) -> int:
-        """The block's number, from 1; 0 for long windows."""
-        return self.wanted.block
+        self.progress = self.begun()
 
     @property
     def file(self) -> TrialFile:
@@ -131,7 +120,7 @@ class BlockRun:
     @property
     def cells(self) -> list[Cell]:
         """The cells that are not lost."""
-        return [cell for cell in self.wanted.cells if cell not in self.lost]
+        return [cell for cell in super().cells if cell not in self.lost]
 
     def running(self, cell: Cell) -> RunningService:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
@@ -143,9 +132,51 @@ class BlockRun:
         self.note(kind, why, cell)
         self.view.note(f"{kind}  {cell.id}: {why}")
 
+    def fail(self, cell: Cell, error: Failure | httpx.HTTPError) -> None:
+        """Give up a cell because of an error, whose class is the kind of the event."""
+        kind = "failed"
+        if isinstance(error, WrongAnswers):
+            kind = "wrong"
+        elif isinstance(error, Refused):
+            kind = "refused"
+        elif isinstance(error, NotOffered) and (cell.service, cell.strategy) in OPTIONAL:
+            kind = "not-offered"
+        self.lose(cell, kind, str(error))
+
     def note(self, kind: str, text: str, cell: Cell) -> None:
         """Append an event of a cell in this block."""
         self.file.note(Event(clock.now_text(), kind, text, self.block, cell.id))
+
+    def note_once(self, kind: str, text: str, cell: Cell) -> None:
+        """Append an event, except where the cell has one of this kind from here already."""
+        if (kind, cell) not in self.noted:
+            self.noted.add((kind, cell))
+            self.note(kind, text, cell)
+
+    def announce(self, cell: Cell) -> None:
+        """Tell what sends the requests where a cell's service is."""
+
+    def renew_if_dead(self, cell: Cell, deployments: Deployments | None = None) -> str | None:
+        """Replace a cell's service by a fresh one if it does not serve any more; `deployments` has
+        it where the block's own do not. None where a service serves now; else the reason why none
+        does."""
+        up = deployments or self.deployments
+        running = up.of(cell)
+        if running is None:
+            return up.lacks(cell)
+        if running.service.serves():
+            return None
+        ending = running.service.ending()
+        if running.service.attached:
+            return ending
+        self.note("restarted", ending, cell)
+        self.view.note(f"restarted  at {cell.id}: {first_line(ending)}; a fresh service continues")
+        if not up.renew(cell):
+            return f"{ending}; a fresh service does not start: {up.lacks(cell)}"
+        for each in self.cells:
+            if each.service_group == cell.service_group:
+                self.announce(each)
+        return None
 
     def at(self, what: str) -> None:
         """Show what the block is doing now."""
@@ -170,7 +201,7 @@ class Driver(Protocol):
     def trial(self, planned: PlannedTrial) -> Trial | None:
         """Take one trial. None where its result is kept as a fact of the block, or where its cell
         was lost (`BlockRun.lose`). Raises EnvironmentProblem where the trial has no valid result
-        and a second attempt may have one (`again`)."""
+        and a second attempt may have one (`again`), one of `block.FINAL` where none can."""
 
     def again(self, cell: Cell, why: str) -> str | None:
         """Prepare the second attempt at a trial that had no valid result for the reason `why`. None
@@ -184,10 +215,6 @@ class LoadRun(BlockRun):
     load: Generator | Engines = field(kw_only=True)
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
-    failing: set[Cell] = field(default_factory=set)
-    """The cells of which a request has failed in this block."""
-    void: set[Cell] = field(default_factory=set)
-    """The cells that got a wrong answer in a load before their trials."""
 
     def requests(self, cell: Cell) -> Requests:
         """The requests that a cell sends."""
@@ -214,8 +241,8 @@ class LoadRun(BlockRun):
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         self.view.note(f"proof  {of} {says}: {found.claim}; {found.evidence}")
 
-    def before(self, cell: Cell) -> None:
-        """Prepare what a load on a cell needs."""
+    def before(self, cell: Cell, drop_s: float) -> None:
+        """Prepare what a load on a cell needs, of which so many seconds are dropped."""
 
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:  # noqa: ARG002 - of others
         """The trial with the values that only this kind of load has."""
@@ -237,38 +264,6 @@ class LoadRun(BlockRun):
     def count(self, cell: Cell, requests: int) -> None:
         """Add to the number of requests that were sent to a cell's strategy."""
         self.sent[cell.service_group, cell.strategy] += requests
-
-    def failed(self, cell: Cell, error: str) -> None:
-        """Note the first error of a trial's failed requests, once for each cell."""
-        if cell not in self.failing:
-            self.failing.add(cell)
-            self.note("errors", f"the first request that failed: {error}", cell)
-
-    def wrong(self, cell: Cell) -> None:
-        """Note a wrong answer in a load that is not measured, once for each cell."""
-        if cell not in self.void:
-            self.void.add(cell)
-            self.note("wrong", "an answer was wrong in a load before the first trial", cell)
-
-    def renew_if_dead(self, cell: Cell) -> str | None:
-        """Replace a cell's service by a fresh one if it does not serve any more. None where a
-        service serves now; else the reason why none does."""
-        running = self.deployments.of(cell)
-        if running is None:
-            return self.deployments.lacks(cell)
-        if running.service.serves():
-            return None
-        ending = running.service.ending()
-        if running.service.attached:
-            return ending
-        self.note("restarted", ending, cell)
-        self.view.note(f"restarted  at {cell.id}: {first_line(ending)}; a fresh service continues")
-        if not self.deployments.renew(cell):
-            return f"{ending}; a fresh service does not start: {self.deployments.lacks(cell)}"
-        for each in self.cells:
-            if each.service_group == cell.service_group:
-                self.announce(each)
-        return None
 
 
 def _connections(cell: Cell) -> str:

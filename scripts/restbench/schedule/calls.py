@@ -20,11 +20,11 @@ from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
-from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list
+from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, BlockRun
-from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
@@ -39,15 +39,12 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 @contextmanager
 def opened(wanted: BlockOrder) -> Iterator[CallsDriver]:
     """The driver of a block: a fresh service, and a fresh client for each transport."""
-    experiment, run = wanted.order.experiment, wanted.run
-    table = experiment.table(Calls)
-    deployments = Deployments(run, wanted.block, experiment.settings)
-    here = BlockRun(wanted, deployments)
-    works = [work_of(cell.complexity) for cell in here.cells]
+    run, table = wanted.run, wanted.order.experiment.table(Calls)
+    works = [work_of(cell.complexity) for cell in wanted.cells]
     cores = run.cores().load
     with ExitStack() as started:
-        started.callback(deployments.stop)
-        deployments.start(dict.fromkeys(each.service_group for each in here.cells))
+        deployments = started.enter_context(under_load.services(wanted))
+        here = BlockRun(**vars(wanted), deployments=deployments)
         _require(here)
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
@@ -65,6 +62,12 @@ def _require(here: BlockRun) -> None:
         longest_ms = max(each.delay_ms for each in works)
         is_soap = any(each.transport != "rest" for each in works)
         batches.require(running.service, longest_ms, is_soap=is_soap)
+
+
+def _require_right(wrong: int) -> None:
+    """Raises WrongAnswers where answers of a batch that is not measured were wrong."""
+    if wrong:
+        raise WrongAnswers(f"{wrong} answers were wrong in a batch that is not measured")
 
 
 @dataclass
@@ -86,8 +89,8 @@ class CallsDriver(OnceEach):
             work = work_of(cell.complexity)
             try:
                 self._ready(cell, work)
-            except (EnvironmentProblem, BadConfiguration, httpx.HTTPError) as error:
-                self.here.lose(cell, "failed", str(error))
+            except (EnvironmentProblem, BadConfiguration, WrongAnswers, httpx.HTTPError) as error:
+                self.here.fail(cell, error)
         yield from super().rounds(ends - time.monotonic())
 
     def least_s(self, cell: Cell) -> float:
@@ -111,13 +114,9 @@ class CallsDriver(OnceEach):
         if batch.strategy not in offered:
             here.lose(cell, "not-offered", f"the client offers {', '.join(offered)}")
             return None
-        try:
-            before = self._connected(cell, work, number)
-            cpu_ms = process.cpu_ms(service.pids())
-            result, lines = batches.made(client, batch)
-        except BadConfiguration as error:
-            here.lose(cell, "failed", str(error))
-            return None
+        before = self._connected(cell, work, number)
+        cpu_ms = process.cpu_ms(service.pids())
+        result, lines = batches.made(client, batch)
         cpu_ms = process.cpu_ms(service.pids()) - cpu_ms
         served = batches.counted(service, cell.strategy, before + result.attempts) - before
         if faults := batches.faults(batch, work.delay_ms, result, lines, served):
@@ -141,7 +140,8 @@ class CallsDriver(OnceEach):
         """Make a short batch in the way of the cell, so that client and service have the
         connections and the threads that the next one needs: both end what has been idle for long.
 
-        Returns the service's count of requests after it. BadConfiguration where it fails.
+        Returns the service's count of requests after it. BadConfiguration where it fails,
+        WrongAnswers where an answer is wrong.
         """
         client, service = self.clients[work.program], self.here.running(cell).service
         before = batches.counted(service, cell.strategy)
@@ -150,7 +150,9 @@ class CallsDriver(OnceEach):
         brief = replace(work, delay_ms=batches.CONNECT_DELAY_MS)
         batch = self._batch(service, cell, brief, min(calls, WINDOW))
         alone = self.single_calls[work.program].one
-        result = client.batch(batches.with_team_sizes(replace(batch, log=None), alone))
+        batch = batches.with_team_sizes(replace(batch, log=None), alone)
+        result = client.batch(batch)
+        _require_right(result.wrong)
         return batches.counted(service, cell.strategy, before + result.attempts)
 
     def _ready(self, cell: Cell, work: CallWork) -> None:
@@ -159,7 +161,8 @@ class CallsDriver(OnceEach):
             self.single_calls.pop(work.program, None)
         if work.program not in self.single_calls:
             self.here.at(f"warm-up of {work.client} {work.transport}")
-            self.single_calls[work.program] = self._warmed(cell, work)
+            self.single_calls[work.program] = found = self._warmed(cell, work)
+            _require_right(found.wrong)
 
     def _warmed(self, cell: Cell, work: CallWork) -> SingleCall:
         client, service = self.clients[work.program], self.here.running(cell).service

@@ -12,7 +12,6 @@ from restbench.drive.generator import CORRECT, LoadResult
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.machine import process
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -119,18 +118,16 @@ class ClosedDriver:
         alone = self._outside_rounds(seconds)
         compared = [
             band
-            for each in here.wanted.groups
+            for each in here.groups
             if each.compared
-            for band in bands(
-                replace(each, cells=self._fast(each.cells)), paces, here.wanted.needed
-            )
+            for band in bands(replace(each, cells=self._fast(each.cells)), paces, here.needed)
         ]
         left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
         rounds = rounds_of(compared, paces, left_s)
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
         here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
-        shuffler = here.wanted.draws()
+        shuffler = here.draws()
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],
             rounds | {cell.id: count for cell, count in alone.items()},
@@ -150,21 +147,15 @@ class ClosedDriver:
             return None
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
-        front = service.front_pids()
         self._await_ports(cell)
-        here.before(cell)
-        front_ms = process.cpu_ms(front)
+        here.before(cell, pace.drop_s)
         sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
-        front_ms = process.cpu_ms(front) - front_ms
         self._await_ports(cell)
-        if found.errors:
-            here.failed(cell, sent.first_error)
-        extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
         counts: list[int] = []
-        if cell.workers > 1 and cell.connection == "kept" and not front and here.load.pid:
+        is_kept = cell.connection == "kept" and not service.front_pids()
+        if cell.workers > 1 and is_kept and here.load.pid:
             counts = connections.counts(service.address[1], service.pids(), here.load.pid)
-            extras |= connections.spread(counts)
-        found = replace(found, extras=extras)
+            found = replace(found, extras={**found.extras, **connections.spread(counts)})
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
             # The answers that came later show how long the second attempt has to be.
@@ -187,7 +178,7 @@ class ClosedDriver:
             its = self.drawn.setdefault(cell.id, [])
             its.append(counts)
             here.file.fact(here.block, "connections", {cell.id: its})
-        return here.after(cell, sent, found)
+        return found
 
     def _await_ports(self, cell: Cell) -> None:
         """Wait where the loads of a cell with new connections left too many ports in TIME-WAIT."""
@@ -233,7 +224,7 @@ class ClosedDriver:
     def _is_still_measured(self, cell: Cell, response_s: float) -> bool:
         """Whether a cell is still measured. False where open claims need the time for other cells
         and this cell already has enough blocks."""
-        needed = self.here.wanted.needed
+        needed = self.here.needed
         if not needed or cell.id in needed:
             return True
         enough = QUICK_BLOCKS if response_s <= QUICK_S else FEWEST_BLOCKS
@@ -251,10 +242,10 @@ class ClosedDriver:
         times, unless an open claim needs the time. A slow cell that an open claim needs is measured
         in as many blocks as an interval needs."""
         here = self.here
-        planned = here.wanted.planned
-        groups = [each for each in here.wanted.groups if each.compared]
+        planned = here.planned
+        groups = [each for each in here.groups if each.compared]
         compared = {cell for each in groups for cell in self._fast(each.cells)}
-        is_short_of_time = here.block <= planned or bool(here.wanted.needed)
+        is_short_of_time = here.block <= planned or bool(here.needed)
         open_ones = {
             cell: pace
             for cell, pace in self.paces.items()
@@ -270,7 +261,7 @@ class ClosedDriver:
         is_theirs = planned <= here.block < here.order.profile.most_blocks and 0 in had.values()
 
         def rank(cell: Cell) -> tuple[bool, int, bool, bool, float]:
-            is_needed, pace = cell.id in here.wanted.needed, open_ones[cell]
+            is_needed, pace = cell.id in here.needed, open_ones[cell]
             return (
                 not is_needed,
                 had[cell],
@@ -293,7 +284,7 @@ class ClosedDriver:
 
     def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
         """The largest number of blocks in which a slow cell is measured."""
-        if cell.id in self.here.wanted.needed:
+        if cell.id in self.here.needed:
             # One more, as the cell that it is compared with may be missing in its first block.
             return 1 + FEWEST_BLOCKS
         return 1 if is_short_of_time else MOST_SLOW_TRIALS

@@ -1,9 +1,8 @@
 """The driver of a load from several hosts, by JMeter's remote engines. A trial is a long window, as
-it is a JMeter run of its own; cells are measured in random order (method, rule 2)."""
+it is a JMeter run of its own; a block has one of each cell, in random order (method, rule 2)."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
 from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial
@@ -52,24 +52,15 @@ class EnginesRun(LoadRun):
 
 
 @dataclass
-class EnginesDriver:
+class EnginesDriver(OnceEach):
     """Windows of one block (Driver)."""
 
     here: EnginesRun
     load: EngineLoad
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """A window of each cell, in random order; except for the first, none that would not end in
-        time."""
-        ends = time.monotonic() + seconds
-        cells = self.here.cells
-        self.here.wanted.draws().shuffle(cells)
-        self.here.progress.planned = len(cells)
-        for number, cell in enumerate(cells, start=1):
-            if time.monotonic() + self.load.seconds > ends and number > 1:
-                self.here.view.note(f"      {cell.id}  no time in this block")
-                continue
-            yield [PlannedTrial(number, cell)]
+    def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - the same for any cell
+        """The seconds of a window (OnceEach)."""
+        return self.load.seconds
 
     def trial(self, planned: PlannedTrial) -> Trial:
         """Take one window. If the profile wants a long window of the cell, the requests are kept,
@@ -100,7 +91,7 @@ class EnginesDriver:
 def opened(wanted: BlockOrder) -> Iterator[Driver]:
     """The driver of a block: its services are up and proven, its engines are running."""
     load = wanted.order.experiment.table(EngineLoad)
-    folder = wanted.run.path / "load" / f"block-{wanted.block}"
+    folder = wanted.run.load(wanted.block)
     with ExitStack() as stack:
         host: Host | None = None
         delaying: Sequence[Host] = ()
@@ -115,6 +106,8 @@ def opened(wanted: BlockOrder) -> Iterator[Driver]:
         else:
             generator = engines.attached(load.addresses, folder)
         deployments = stack.enter_context(under_load.services(wanted, host))
-        here = EnginesRun(wanted, deployments, load=generator, delaying=delaying)
+        here = EnginesRun(
+            **vars(wanted), deployments=deployments, load=generator, delaying=delaying
+        )
         with under_load.proven(here):
             yield EnginesDriver(here, load)

@@ -7,7 +7,7 @@ import json
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor, wrk
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.failures import BadConfiguration
 from restbench.machine import machine_lock, namespaces, ports, watch
 from restbench.machine.placement import allowed_cores, place
 from restbench.store import store
@@ -22,11 +22,7 @@ def check(order: Order) -> list[str]:
     machine_lock.take()
     if order.experiment.traits.sends_load:
         load.require_jmeter()
-        if missing := monitor.missing_tools():
-            raise EnvironmentProblem(
-                f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as "
-                "root)"
-            )
+        monitor.require_tools()
     if order.experiment.wrk:
         wrk.require()
     store.require_room()

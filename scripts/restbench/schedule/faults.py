@@ -25,6 +25,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
+from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, BlockRun
 from restbench.schedule.deployments import Deployments, RunningService
 from restbench.schedule.once_each import OnceEach
@@ -36,6 +37,8 @@ DISK_MIB = 256
 ON_DISK = {"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "64MB"}
 #: With less free space on the small disk a service refuses sends; far less than on a usual disk.
 ROOM = {"RESTBENCH_DATABASE_MIN_FREE_BYTES": str(1 << 20)}
+#: The rules of queues that a history alone shows to be violated.
+CERTAIN = ("R2", "R3", "R4", "R5")
 #: The largest number of violations, and of complaints, that are noted of a trial.
 NOTED = 5
 
@@ -59,7 +62,7 @@ def opened(wanted: BlockOrder) -> Iterator[FaultsDriver]:
     with ExitStack() as stack:
         bench = stack.enter_context(_bench(wanted, folder / "database", usual)) if usual else None
         deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
-        here = BlockRun(wanted, deployments)
+        here = BlockRun(**vars(wanted), deployments=deployments)
         if bench:
             with answering():
                 described = bench.database.described()
@@ -72,18 +75,10 @@ def _bench(
     wanted: BlockOrder, folder: Path, cells: Sequence[Cell], disk: Path | None = None
 ) -> Iterator[Bench]:
     with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
-        deployments = Deployments(
-            wanted.run,
-            wanted.block,
-            wanted.order.experiment.settings,
-            databases={"": database.environment() | (ROOM if disk else {})},
-            usual_ports=disk is None,
-        )
-        try:
-            deployments.start(dict.fromkeys(each.service_group for each in cells))
+        known = {"": database.environment() | (ROOM if disk else {})}
+        is_usual = disk is None
+        with under_load.services(wanted, None, known, cells, usual_ports=is_usual) as deployments:
             yield Bench(database, deployments, disk)
-        finally:
-            deployments.stop()
 
 
 @dataclass
@@ -122,7 +117,7 @@ class FaultsDriver(OnceEach):
             return
         with (
             small_disk.mounted(DISK_MIB) as disk,
-            _bench(self.here.wanted, disk / "cluster", [cell], disk) as bench,
+            _bench(self.here, disk / "cluster", [cell], disk) as bench,
         ):
             yield bench
 
@@ -147,9 +142,16 @@ class FaultsDriver(OnceEach):
             QueueCalls(service, cell.strategy).create(queue, self.table.technique)
         record = Record(self.folder / f"{cell.id}-{self.made}.jsonl")
         began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
-        course = self._under_load(clients, record, bench, cell, work)
+        try:
+            course = self._under_load(clients, record, bench, cell, work)
+        except EnvironmentProblem:
+            # A second attempt must not hide a violation. What is left in the queues is not known.
+            found = queue_checker.check(record.requests).findings
+            if certain := [each.text for each in found if each.rule in CERTAIN]:
+                here.note("wrong", "; ".join(certain[:NOTED]), cell)
+            raise
         died = not bench.deployments.running(cell).service.alive()
-        self.renew_if_dead(bench.deployments, cell)
+        here.renew_if_dead(cell, bench.deployments)
         history.drain(clients, self._way(bench, cell), record)
         with bench.database.connect() as database:
             left = history.left(database, clients)

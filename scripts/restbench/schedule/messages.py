@@ -65,8 +65,6 @@ class MessagesRun(LoadRun):
 
     stores: Mapping[str, Store] = field(kw_only=True)
     """The databases, by the settings of PostgreSQL that cells name."""
-    opens_after_s: float = 0.0
-    """Seconds from the start of the next trial to the part of it that is measured."""
     meter: resources.Meter | None = None
     """The meter of the database's resources in the current trial."""
 
@@ -138,12 +136,12 @@ class MessagesRun(LoadRun):
         self.file.fact(self.block, "databases", facts)
 
     @answering()
-    def before(self, cell: Cell) -> None:
+    def before(self, cell: Cell, drop_s: float) -> None:
         """Fill the queues, so that each load begins with the same messages, and make the meter."""
         with self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
         store = self.stores[cell.postgres]
-        self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
+        self.meter = resources.Meter(store.database.pids, store.watching, drop_s)
 
     @answering()
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:
@@ -222,7 +220,7 @@ class MessagesDriver(ClosedDriver):
         seconds -= sum(OVERHEAD_S + _pgbench_s(cell) for cell in limits.values())
         seconds -= len(at_rate) * (OVERHEAD_AT_RATE_S + AT_RATE_S)
         plan = list(super().rounds(seconds))
-        shuffler = self.here.wanted.draws("limits")
+        shuffler = self.here.draws("limits")
         for arm, cells, first in (
             (PGBENCH, limits.values(), 0),
             (AT_RATE, at_rate, len(plan) // 2),
@@ -238,7 +236,6 @@ class MessagesDriver(ClosedDriver):
         """A trial of a closed load. None for a load by pgbench, whose result is a fact of the
         block; if that load fails, its cells are measured without a limit."""
         if planned.arm not in (PGBENCH, AT_RATE):
-            self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
         self._by_pgbench(planned.cell, at_rate=planned.arm == AT_RATE)
         return None
@@ -322,7 +319,7 @@ def _stores(stack: ExitStack, wanted: BlockOrder) -> dict[str, Store]:
     most = max((level.queues for level in levels if level), default=0)
     cores, found = core_list(wanted.run.cores().service), dict[str, Store]()
     for number, name in enumerate(names, start=1):
-        folder = wanted.run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
+        folder = wanted.run.load(wanted.block) / f"database-{number}"
         database = Database(folder, overrides=variables(name), cores=cores)
         stack.enter_context(fresh(database))
         owner = stack.enter_context(database.connect())

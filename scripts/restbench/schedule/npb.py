@@ -18,14 +18,14 @@ import numpy as np
 from restbench.deploy.service import Service
 from restbench.drive import npb_clients, npb_runs
 from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_runs import ClassTooLarge, KernelRun, Program, ServiceCall
-from restbench.experiment.cell import OPTIONAL, Cell, variables
+from restbench.drive.npb_runs import KernelRun, Program, ServiceCall
+from restbench.experiment.cell import Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
+from restbench.failures import EnvironmentProblem, NotOffered
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.placement import core_list
+from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, BlockRun
-from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
@@ -45,12 +45,10 @@ class ServiceCalls:
 @contextmanager
 def opened(wanted: BlockOrder) -> Iterator[NpbDriver]:
     """The driver of a block; services and clients are stopped when the context ends."""
-    experiment, run = wanted.order.experiment, wanted.run
-    table = experiment.table(Npb)
-    deployments = Deployments(run, wanted.block, experiment.settings)
-    here = BlockRun(wanted, deployments)
+    run, table = wanted.run, wanted.order.experiment.table(Npb)
     with ExitStack() as started:
-        started.callback(deployments.stop)
+        deployments = started.enter_context(under_load.services(wanted, cells=()))
+        here = BlockRun(**vars(wanted), deployments=deployments)
         clients = None
         if table.clients and any(map(table.clients.where.matches, here.cells)):
             log = run.program_log(wanted.block, "clients")
@@ -77,25 +75,20 @@ class NpbDriver(OnceEach):
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
-    def trial(self, planned: PlannedTrial) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial:
         """Measure a cell. Whether the service or the process without HTTP comes first alternates
-        between blocks and between rounds, so that a drift within a trial favours neither. None
-        where the cell is lost."""
+        between blocks and between rounds, so that a drift within a trial favours neither."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         wanted = self.table.runs[here.order.profile_name][work.npb_class]
         is_service_first = (here.block + planned.round) % 2 == 0
-        try:
-            served = self._served(cell, work, wanted) if is_service_first else ServiceCalls()
-            direct = npb_runs.run(
-                self._program(cell, work, wanted.runs),
-                here.run.program_log(here.block, cell.id),
-                self.table.run_max_s,
-            )
-            if not is_service_first:
-                served = self._served(cell, work, wanted)
-        except (ClassTooLarge, NotOffered, WrongAnswers, BadConfiguration) as error:
-            here.lose(cell, _kind(error, cell), str(error))
-            return None
+        served = self._served(cell, work, wanted) if is_service_first else ServiceCalls()
+        direct = npb_runs.run(
+            self._program(cell, work, wanted.runs),
+            here.run.program_log(here.block, cell.id),
+            self.table.run_max_s,
+        )
+        if not is_service_first:
+            served = self._served(cell, work, wanted)
         found = reduced(planned, here.block, direct, served, wanted.kept)
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
@@ -129,7 +122,7 @@ class NpbDriver(OnceEach):
         if not (self.clients and self.table.clients and self.table.clients.where.matches(cell)):
             return {}
         every = self.table.clients.names
-        names = self.here.wanted.draws(cell.id).sample(every, len(every))
+        names = self.here.draws(cell.id).sample(every, len(every))
         return self.clients.calls(names, service, cell, [work] * kept, self.table.run_max_s)
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
@@ -212,16 +205,6 @@ def extras_of_clients(
 
 def _of(direct: Sequence[KernelRun], kept: int, name: str) -> list[float]:
     return [getattr(each, name) for each in direct[1:][-kept:]]
-
-
-def _kind(error: Exception, cell: Cell) -> str:
-    """The kind of the event that says why a cell has no trial."""
-    if isinstance(error, WrongAnswers):
-        return "wrong"
-    if isinstance(error, ClassTooLarge):
-        return "refused"
-    is_absent = isinstance(error, NotOffered) and (cell.service, cell.strategy) in OPTIONAL
-    return "not-offered" if is_absent else "failed"
 
 
 def _in_a_line(found: Trial) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from restbench.experiment.cell import Cell
 from restbench.failures import first_line
 from restbench.schedule.block_run import BlockRun
-from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import PlannedTrial
 
 
@@ -28,8 +27,8 @@ class OnceEach:
         that is left at the end is used for up to two more trials of the needed cells."""
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
-        cells, needed = here.cells, here.wanted.needed
-        here.wanted.draws().shuffle(cells)
+        cells, needed = here.cells, here.needed
+        here.draws().shuffle(cells)
         cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
         here.progress.planned = len(cells)
         is_first = True
@@ -58,12 +57,5 @@ class OnceEach:
         self._retried.add(cell)
         self.here.note("retried", why, cell)
         self.here.view.note(f"{cell.id}: second attempt: {first_line(why)}")
-        self.renew_if_dead(self.here.deployments, cell)
+        self.here.renew_if_dead(cell)
         return None
-
-    def renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
-        """Replace a cell's service by a fresh one if it has ended."""
-        running = deployments.of(cell)
-        if running is not None and not running.service.alive():
-            self.here.note("restarted", running.service.ending(), cell)
-            deployments.renew(cell)

@@ -45,7 +45,7 @@ class OpenDriver:
         self.here = here
         self._load = here.order.experiment.table(OpenLoad)
         self._walks: dict[Cell, _Walk] = {}
-        self._shuffler = here.wanted.draws()
+        self._shuffler = here.draws()
 
     def pilot(self) -> None:
         """Set the rate at which each cell's walk starts: near the cell's limit in earlier blocks,

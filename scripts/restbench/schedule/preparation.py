@@ -10,7 +10,7 @@ from restbench.deploy import programs
 from restbench.drive.generator import CORRECT, WRONG, LoadResult
 from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
 from restbench.experiment.records import Proof
-from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
 from restbench.schedule.block_run import LoadRun
@@ -30,7 +30,7 @@ LONGEST_REQUEST_S = 30.0
 def look(here: LoadRun) -> None:
     """Check each kind of cell with one request of each kind that it sends. Cells that are not
     offered, answer wrongly or take too long are lost; the load generator gets the others."""
-    seen: dict[tuple[object, ...], float | Exception] = {}
+    seen: dict[tuple[object, ...], float | Failure] = {}
     for cell in here.cells:
         if why := here.deployments.lacks(cell):
             is_up = here.deployments.of(cell) is not None
@@ -42,15 +42,15 @@ def look(here: LoadRun) -> None:
         if kind not in seen:
             seen[kind] = _one_request(here, cell)
         found = seen[kind]
-        if isinstance(found, Exception):
-            here.lose(cell, "wrong" if isinstance(found, WrongAnswers) else "failed", str(found))
+        if isinstance(found, Failure):
+            here.fail(cell, found)
         elif found > LONGEST_REQUEST_S:
             here.lose(cell, "too-slow", f"a single request takes {found:.0f} s")
         else:
             here.announce(cell)
 
 
-def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
+def _one_request(here: LoadRun, cell: Cell) -> float | Failure:
     """How many seconds the check of a cell takes; else its error. If the service had ended, a
     second attempt on a fresh one decides."""
     for attempt in (1, 2):
@@ -192,9 +192,9 @@ def renewed(here: LoadRun, cell: Cell) -> str | None:
 def _not_measured(
     here: LoadRun, cell: Cell, at: RunningService, users: int, seconds: float
 ) -> LoadResult:
-    here.before(cell)
+    here.before(cell, 0.0)
     sent = here.load.trial(cell.id, users, 0.0, seconds, at.service.pids())
     here.count(cell, sent.records.size)
     if (sent.records["outcome"] == WRONG).any():
-        here.wrong(cell)
+        here.note_once("wrong", "an answer was wrong in a load before the first trial", cell)
     return sent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,18 @@ from restbench.store.trials import Microseconds, Trial
 def loaded(
     here: LoadRun, planned: PlannedTrial, drop_s: float, keep_s: float, arrivals: Path | None = None
 ) -> tuple[LoadResult, Trial]:
-    """Let a cell's users send; returns the result of the load and the trial that is made of it.
-    Where a process of the service ended meanwhile, the trial has no CPU time and no memory: what
-    the process had used is missing in the sums.
+    """Let a cell's users send; returns the result of the load and the trial that is made of it
+    (`LoadRun.after`), however short: another attempt must not hide a wrong answer of this one.
+    Where a process of the service or its front ended meanwhile, the trial has no CPU time and no
+    memory: what the process had used is missing in the sums.
 
     Raises EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
     """
     cell, service = planned.cell, here.running(planned.cell).service
-    pids = service.pids()
-    before = _helpers_ms(pids)
+    pids, front = service.pids(), service.front_pids()
+    before, front_ms = _helpers_ms(pids), process.cpu_ms(front)
     sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
+    front_ms = process.cpu_ms(front) - front_ms
     here.count(cell, sent.records.size)
     # Answers alone do not show that: a front goes on when an instance has ended.
     if not service.alive() and not (sent.records["outcome"] == WRONG).any():
@@ -41,7 +44,13 @@ def loaded(
     if not all(Path(f"/proc/{pid}").exists() for pid in pids):
         here.note("process-ended", "a process of the service ended during a trial", cell)
         pids = ()
-    return sent, reduced(here.block, planned, sent, pids, helpers)
+    found = reduced(here.block, planned, sent, pids, helpers)
+    if front and pids:
+        per_request = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)}
+        found = replace(found, extras=per_request)
+    if found.errors:
+        here.note_once("errors", f"the first request that failed: {sent.first_error}", cell)
+    return sent, here.after(cell, sent, found)
 
 
 def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:

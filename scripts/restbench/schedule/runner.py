@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from restbench.analyse import measures
 from restbench.experiment.order import Order
-from restbench.experiment.records import Calibration, Manifest
+from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import EnvironmentProblem, StorageProblem, first_line
 from restbench.judge import claims
@@ -15,8 +15,7 @@ from restbench.judge.claims import Decision
 from restbench.schedule import begin, block, windows
 from restbench.schedule.block_run import BlockOrder, View
 from restbench.schedule.pace import TrialGroup
-from restbench.store import machine_findings, store
-from restbench.store.microbench_records import Microbench
+from restbench.store import store
 from restbench.store.store import Run
 
 #: A block has at least this share of the duration in its profile, however long earlier blocks took.
@@ -28,14 +27,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
 
     What is started is stopped, however this ends.
     """
-    if run.manifest_file.exists():
-        manifest = begin.go_on(order, run, view.note)
-    else:
-        manifest = begin.begin(order, run)
-        known = store.CALIBRATIONS
-        machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
-        known = store.MICROBENCHES
-        machine_findings.adopt(Microbench, run, run.microbench_file, known, view.note)
+    is_new = not run.manifest_file.exists()
+    manifest = (begin.begin if is_new else begin.go_on)(order, run, view.note)
     store.point_latest_to(run)
     try:
         finished = {each.block for each in run.trials.blocks() if each.finished}

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from restbench.analyse import trace as analysis
 from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, LoadResult
+from restbench.drive.generator import ERROR, STAGES, WRONG, LoadResult
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Phases
@@ -79,11 +79,9 @@ class TraceDriver:
         seconds = round(asked.duration_s[here.order.profile_name])
         folder = here.run.trace(here.block, cell.id)
         folder.mkdir(parents=True, exist_ok=True)
-        here.before(cell)
-        sent, found, faults = self._loaded(planned, asked, seconds, folder)
-        if found.errors:
-            here.failed(cell, sent.first_error)
-        if not (sent.measured["outcome"] == CORRECT).any():
+        here.before(cell, asked.warm_s)
+        sent, trial, faults = self._loaded(planned, asked, seconds, folder)
+        if not trial.completions and not trial.wrong:
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
         samples = _samples(folder)
         happened = [*self._incidents(cell, sent, samples), *faults]
@@ -101,7 +99,6 @@ class TraceDriver:
             incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
         )
         write_model(folder / TRACE, traced)
-        trial = here.after(cell, sent, found)
         if not asked.rate_per_s:
             return trial
         late = float((sent.measured["late_ms"] > LATE_MS).mean())

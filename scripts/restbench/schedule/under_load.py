@@ -3,7 +3,7 @@ what is checked after the last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -41,7 +41,7 @@ def opened(
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks follow after the last one. `run_of`
     makes the block: LoadRun, or a subclass for a kind of load that needs more."""
-    folder = wanted.run.path / "load" / f"block-{wanted.block}"
+    folder = wanted.run.load(wanted.block)
     with (
         services(wanted, databases=databases) as deployments,
         generator.started(
@@ -50,7 +50,7 @@ def opened(
             wanted.run.cores().own_load,
         ) as load,
     ):
-        here = run_of(wanted, deployments, load=load)
+        here = run_of(**vars(wanted), deployments=deployments, load=load)
         with proven(here):
             preparation.warm(here)
             driver = kind(here)
@@ -78,11 +78,13 @@ def services(
     wanted: BlockOrder,
     host: Host | None = None,
     databases: Mapping[str, Mapping[str, str]] | None = None,
+    cells: Sequence[Cell] | None = None,
+    *,
+    usual_ports: bool = True,
 ) -> Iterator[Deployments]:
-    """The services that a block's cells need, up as long as the context lasts; on `host` where one
-    is given. `databases` as in Deployments."""
+    """The services that these cells need, by default all of the block, up as long as the context
+    lasts; on `host` where one is given. `databases` and `usual_ports` as in Deployments."""
     order = wanted.order
-    wanted.view.show(wanted.begun())
     deployments = Deployments(
         wanted.run,
         wanted.block,
@@ -91,8 +93,10 @@ def services(
         order.builds,
         host,
         databases or {},
+        usual_ports,
     )
-    groups = list(dict.fromkeys(cell.service_group for cell in wanted.cells))
+    needed = wanted.cells if cells is None else cells
+    groups = list(dict.fromkeys(cell.service_group for cell in needed))
     # A service that starts first has some seconds more before its trials: hence a random order.
     wanted.draws("start").shuffle(groups)
     try:

@@ -59,11 +59,12 @@ def take(order: Order, run: Run, view: View) -> None:
 def _measure(wanted: BlockOrder) -> None:
     run, cells = wanted.run, wanted.cells
     window_s, users = wanted.order.profile.window_s, max(cell.users for cell in cells)
+    wanted.view.show(wanted.begun())
     try:
         with under_load.services(wanted) as deployments:
             cores = deployments.running(cells[0]).cores.own_load
-            with generator.started(users, run.path / "load" / "windows", cores) as load:
-                here = LoadRun(wanted, deployments, load=load)
+            with generator.started(users, run.load(0), cores) as load:
+                here = LoadRun(**vars(wanted), deployments=deployments, load=load)
                 for number, cell in enumerate(cells):
                     folder, service = run.window(cell.id), here.running(cell).service
                     folder.path.mkdir(parents=True, exist_ok=True)
@@ -79,12 +80,12 @@ def _measure(wanted: BlockOrder) -> None:
                     wrong = sum(int((each == WRONG).sum()) for each in outcomes)
                     if not wrong and not service.alive():
                         raise EnvironmentProblem(service.ending())
+                    if wrong:  # first: a window that has its record is not measured again
+                        _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
                     jtl_file.write(folder.samples, cell, here.url(cell), sent)
                     span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                     record = LongWindow(window=span, service_pids=tuple(pids))
                     write_record(folder.window_record, record)
-                    if wrong:
-                        _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
     except EnvironmentProblem as error:
         for cell in missing(wanted.order, run):
             if cell in cells:

@@ -138,6 +138,10 @@ class RunFolder(Folder):
         """The folder of one service process: its command, log and health."""
         return self.path / "services" / f"block-{block}-{group.name}"
 
+    def load(self, block: int) -> Path:
+        """The files of the load generator and the databases of a block, 0 for long windows."""
+        return self.path / "load" / (f"block-{block}" if block else "windows")
+
     def program_log(self, block: int, cell_id: str) -> Path:
         """The output of a kernel without HTTP: one answer per line, and log lines."""
         return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"

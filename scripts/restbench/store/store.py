@@ -212,8 +212,8 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
     """Read a file with one record per line; empty where there is no such file."""
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines()
     try:
+        lines = path.read_text(encoding="utf-8").splitlines()
         return [kind.model_validate_json(line) for line in lines]
     except ValueError as error:
         raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from restbench.failures import Unreadable
+from restbench.failures import EnvironmentProblem, Unreadable
 from restbench.machine import storage
 
 Microseconds = npt.NDArray[np.int64]
@@ -195,7 +195,7 @@ class TrialFile:
         with self._open() as file:
             file.executemany(
                 f"INSERT INTO trials (completions, {_COLUMNS}) VALUES (?, {_MARKS})",  # noqa: S608
-                [_row(each) for each in trials],
+                map(_row, trials),
             )
 
     def note(self, event: Event) -> None:
@@ -260,7 +260,8 @@ class TrialFile:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction on the file. Raises StorageProblem where the file cannot be written,
-        Unreadable where it is no file of trials or has another format."""
+        EnvironmentProblem where another process holds it for long, and Unreadable where it is no
+        file of trials or has another format."""
         try:
             with storage.writing(self.path), closing(sqlite3.connect(self.path)) as file, file:
                 file.execute("PRAGMA journal_mode = WAL")
@@ -272,6 +273,10 @@ class TrialFile:
                     raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")
                 yield file
         except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise EnvironmentProblem(
+                    f"{self.path}: another process has held it for seconds: try again when it ends"
+                ) from error
             for words, number in _OF_THE_PLACE.items():
                 if words in str(error):
                     raise storage.problem(OSError(number, words), self.path) or error from error

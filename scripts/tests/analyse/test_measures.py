@@ -1,4 +1,4 @@
-"""Every expected value is computed by hand from the samples that the fixture lays down."""
+"""Every expected value is computed by hand from the response times that are laid down."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load, wrong_answer
+from fixture_run import Made, build, cell, row_of, steady_load
 
 from restbench.analyse import estimates, measures
 from restbench.analyse import exported as entries
@@ -70,7 +70,7 @@ def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
 def test_what_made_a_block_void_is_its_reason_not_a_request_that_failed_before(
     tmp_path: Path,
 ) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, [*LOAD, wrong_answer(START + 10)])])
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD, wrong=1)])
     for kind, text in (("errors", "status 503"), ("wrong", "R1 2")):
         run.trials.note(Event("2026-11-21T01:51:00", kind, text, 1, SERIAL.id))
     (row,) = measures.rows(run)
@@ -79,9 +79,7 @@ def test_what_made_a_block_void_is_its_reason_not_a_request_that_failed_before(
 
 
 def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
-    fast = [Sample(START + n % 2_000, 10) for n in range(9_899)]
-    slow = [Sample(START + n, 1_000) for n in range(101)]
-    record = row_of(tmp_path, Made(SERIAL, fast + slow)).record()
+    record = row_of(tmp_path, Made(SERIAL, [10] * 9_899 + [1_000] * 101)).record()
     assert record["p99_ms"] == 1_000
     assert record["p95_ms"] == 10
     assert record["mean_ms"] == pytest.approx((9_899 * 10 + 101 * 1_000) / 10_000)
@@ -240,8 +238,7 @@ def test_few_completions_have_a_throughput_and_nothing_else(tmp_path: Path) -> N
 
 
 def test_a_cell_without_any_correct_response_has_no_latency(tmp_path: Path) -> None:
-    made = Made(SERIAL, [error(START + n, elapsed_ms=100) for n in range(0, 2_000, 10)])
-    row = row_of(tmp_path, made)
+    row = row_of(tmp_path, Made(SERIAL, errors=200))
     assert row.value("throughput_per_s") == 0
     assert row.value("mean_ms") is None
     assert row.value("cpu_ms_per_request") is None

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.bench import load_of
 from restbench.calibrate.calibrate import quiet, record
-from restbench.calibrate.generator_cost import Ceiling, Costs
 from restbench.calibrate.wrk_arm import Round
 from restbench.cli import app
 from restbench.commands import calibrate as command
@@ -87,11 +86,11 @@ def test_a_relay_that_adds_more_than_its_delay_fails(median_ms: float, *, passes
 
 # --- generator ----------------------------------------------------------------------------------
 
-TOP = Ceiling(per_s=20_000, users=60, stub_cores=0.98, generator_cores=0.5)
+TOP = (60, Load(60_000, per_s=20_000, service_ms=0.049, generator_ms=0.025))
 
 
-def costing(generator_ms: float) -> Costs:
-    return Costs(service_ms=0.06, generator_ms=generator_ms, per_s=20_000)
+def costing(generator_ms: float) -> Load:
+    return Load(60_000, per_s=20_000, service_ms=0.06, generator_ms=generator_ms)
 
 
 def test_a_generator_that_takes_more_than_two_fifths_of_the_cpu_time_fails() -> None:
@@ -103,11 +102,16 @@ def test_a_generator_that_takes_more_than_two_fifths_of_the_cpu_time_fails() -> 
 
 def test_the_throughput_that_both_costs_allow_stands_beside_what_was_measured() -> None:
     # 2 cores for 0.1 ms a request; 6 for the service's 0.06 ms and 2 for the generator's 0.04 ms.
-    assert costing(0.04).predicted_per_s(TWO_CORES) == pytest.approx(20_000)
-    assert costing(0.04).predicted_per_s(OWN_CORES) == pytest.approx(50_000)
-    assert costing(0.01).predicted_per_s(OWN_CORES) == pytest.approx(100_000)
+    for generator_ms, cores, per_s in (
+        (0.04, TWO_CORES, 20_000),
+        (0.04, OWN_CORES, 50_000),
+        (0.01, OWN_CORES, 100_000),
+    ):
+        check = generator_cost.judge(costing(generator_ms), TOP, cores)
+        assert check.values["predicted_per_s"] == pytest.approx(per_s)
     check = generator_cost.judge(costing(0.03), TOP, TWO_CORES)
     assert "allow 22222/s; 20000/s were measured (90%)" in check.measured
+    assert "(60 users; it uses 0.50 cores, the stub 0.98)" in check.measured
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,6 @@ def test_costs_are_those_of_all_trials_together() -> None:
     # 1 000 a second at 100 ms and 50 ms of CPU time.
     assert (costs.service_ms, costs.generator_ms) == pytest.approx((0.1, 0.05))
     assert costs.per_s == pytest.approx(1_000)
-    assert costs.share == pytest.approx(1 / 3)
 
 
 # --- wrk ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_run import MACHINE, START, Made, build, cell, steady_load, wrong_answer
+from fixture_run import MACHINE, Made, build, cell, steady_load
 from synthetic_rows import row
 
 from restbench.commands.compare import compare_runs
@@ -136,7 +136,7 @@ def test_of_many_cells_of_one_run_only_some_are_named(
 
 def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:
     spoilt = made(SERIAL, USUAL)
-    spoilt[0].samples.append(wrong_answer(START + 1))
+    spoilt[0].wrong = 1
     second = build(tmp_path / "b", [*spoilt, *made(PINNED, USUAL)])
     first = build(tmp_path / "a", [*made(SERIAL, USUAL), *made(PINNED, USUAL)])
     found = compare(first, second, "throughput_per_s", 0.05)

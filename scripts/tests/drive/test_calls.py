@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -158,6 +160,18 @@ def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
         assert product == [[one * two for two in right] for one in left]
 
 
+def test_products_that_were_cut_off_are_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that was killed meanwhile went on with half of them, and every call failed."""
+    inputs_and_folder = [None, None]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "fsync", Mock(side_effect=[*inputs_and_folder, KeyboardInterrupt]))
+        batches.files(tmp_path, Shape(rows=2, inner=1, columns=2))
+    for each in batches.files(tmp_path, Shape(rows=2, inner=1, columns=2)):
+        assert len(json.loads(each.read_text())) == batches.BODIES
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -211,7 +225,7 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
     client: Any = SimpleNamespace(
         renew_if_dead=lambda: False,
         hello=lambda: SimpleNamespace(strategies=[BATCH.strategy]),
-        batch=lambda _: SimpleNamespace(attempts=3),
+        batch=lambda _: SimpleNamespace(attempts=3, wrong=0),
     )
     driver = CallsDriver(here, table, {("java", "rest"): client}, tmp_path, 2)
     driver.single_calls["java", "rest"] = ALONE
@@ -222,6 +236,18 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
     assert driver.trial(PlannedTrial(1, called)) is None
     (event,) = here.file.events()
     assert (event.kind, event.text) == (kind, f'{said}calls failed: {{"TIMEOUT": 1}}')
+
+
+def test_wrong_answers_to_the_calls_of_a_warm_up_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client: Any = SimpleNamespace(
+        name="java", batch=lambda _: RESULT.model_copy(update={"wrong": 1})
+    )
+    service: Any = SimpleNamespace(pids=tuple)
+    monkeypatch.setattr(batches, "made", lambda it, batch: (it.batch(batch), LINES))
+    found = batches.measure_single_call(client, service, BATCH, [BATCH.strategy], -1.0)
+    assert found.wrong == 2, "one while it was warmed up, one of the calls alone"
 
 
 def test_a_client_that_is_not_told_how_many_threads_has_one_a_core_where_none_waits(

@@ -20,6 +20,6 @@ def test_a_dashboard_that_was_half_made_is_made_anew(
     monkeypatch.setattr(dashboards, "windows", lambda _: ["half", "whole"])
     run = Mock(dashboard=lambda cell: tmp_path / cell)
     pages = [tmp_path / cell / "index.html" for cell in ("half", "whole")]
-    assert dashboards.write_study(run) == pages
+    assert dashboards.write(run) == pages
     assert not (tmp_path / "half").exists()
     assert (tmp_path / "whole").exists()

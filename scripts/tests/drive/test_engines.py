@@ -293,7 +293,7 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
     load.folder.mkdir()
     sent = two_engines(until_ms=12_000)
     monkeypatch.setattr(engines.Engines, "_samples", lambda it, *_: merged(it.samples, sent))
-    service = SimpleNamespace(pids=tuple, alive=lambda: True)
+    service = SimpleNamespace(pids=tuple, front_pids=tuple, alive=lambda: True)
     up = SimpleNamespace(running=lambda _cell: SimpleNamespace(service=service))
     here = block_of(tmp_path, SimpleNamespace(profile=profile), [], up=up, kind=EnginesRun)
     here.load, run = load, here.run

@@ -9,11 +9,13 @@ from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from drawn import data_of
 from fixture_run import cell
 from histories import left, pop, read, send
+from made_blocks import block_of
 
 from restbench.analyse import exported as entries
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
@@ -26,8 +28,9 @@ from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import Answer, NotSent
 from restbench.experiment import experiment
 from restbench.experiment.faults import FAULTS, work_of
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.schedule import faults as driver
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.show.document import words
 from restbench.show.kinds import faults as shown
 from restbench.store import exported
@@ -225,6 +228,33 @@ def test_what_a_service_took_is_unknown_where_it_died_and_another_is_in_its_plac
     service, fresh = (Service("java", f"http://127.0.0.1:{port}") for port in (1, 2))
     up = [cast(Any, SimpleNamespace(service=each)) for each in (service, fresh)]
     assert [driver._cpu_ms(service, 0.0, each) for each in (*up, None)] == [0.0, None, None]
+
+
+def test_what_was_violated_before_a_fault_that_is_not_repaired_is_a_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another attempt might find nothing. What is only missing may be left in its queue."""
+    of = cell("java serial kill-all 2")
+    table: Any = SimpleNamespace(
+        queues=1, receivers=[0], characters=100, filled=0, technique="function"
+    )
+    service = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    up: Any = SimpleNamespace(running=lambda _: service, lacks=lambda _: None)
+    here = block_of(tmp_path, None, [TrialGroup("all", (of,))], up=up)
+    faulty = driver.FaultsDriver(here, table, tmp_path, driver.Bench(cast(Any, None), up))
+
+    def breaks(_clients: Clients, record: Record, *_more: object) -> None:
+        twice = [pop("a", 2, 3), pop("a", 4, 5)]
+        record.requests.extend([send("a", 0, 1), *twice, send("missing", 6, 7), pop(None, 8, 9)])
+        raise EnvironmentProblem("the database does not come back")
+
+    monkeypatch.setattr(driver, "QueueCalls", Mock())
+    monkeypatch.setattr(faulty, "_under_load", breaks)
+    with pytest.raises(EnvironmentProblem, match="does not come back"):
+        faulty.trial(PlannedTrial(1, of))
+    (event,) = here.file.events()
+    assert (event.kind, event.cell) == ("wrong", of.id)
+    assert event.text.startswith("duplicated: a was popped by") and "missing" not in event.text
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_without_dashboards_the_rest_is_shown_all_the_same(
     made = [Made(cell("java serial low 10"), steady_load(10, 50))]
     run = build(tmp_path / "run", made)
     order = measuring.order_for("smoke", "smoke", "", [])
-    monkeypatch.setattr(measuring.dashboards, "write_study", no_dashboards)
+    monkeypatch.setattr(measuring.dashboards, "write", no_dashboards)
     monkeypatch.setattr(measuring.environment, "check", lambda _order: [])
     monkeypatch.setattr(measuring.runner, "execute", lambda *_given: None)
     monkeypatch.setattr(measuring.watch, "at_end", lambda *_given: None)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import cycle
 from pathlib import Path
 
 import pytest
-from fixture_run import EXPERIMENT, Made, Sample, build, cell, steady_load
+from fixture_run import EXPERIMENT, Made, build, cell, steady_load
 from shown_run import page_of, part_of, picture_of
 
 from restbench.analyse import measures
@@ -41,14 +38,6 @@ each = { complexity = ["low", "medium", "mix"] }
 """
 
 
-def told(samples: list[Sample], kinds: list[str]) -> list[Sample]:
-    """Samples in microseconds, of these kinds in turn."""
-    turn: Iterator[str] = cycle(kinds)
-    return [
-        replace(each, kind=next(turn), elapsed_us=1000 * each.elapsed_ms + 250) for each in samples
-    ]
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Serial 10 % before adaptive at low, adaptive 25 % before serial in the mix."""
@@ -63,7 +52,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     made = [
         Made(
             cell(f"java {name} 10"),
-            told(steady_load(10, each), ["low"] * 3 + ["medium"] if "mix" in name else ["low"]),
+            [it + 0.25 for it in steady_load(10, each)],
+            kinds=["low", "low", "low", "medium"] if "mix" in name else (),
         )
         for name, each in elapsed_ms.items()
     ]

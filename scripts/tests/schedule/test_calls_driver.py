@@ -4,6 +4,7 @@ before."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -18,6 +19,7 @@ from restbench.drive.call_client import Batch
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.schedule.block import take_round
 from restbench.schedule.calls import CallsDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 
@@ -58,9 +60,26 @@ def test_a_client_that_ended_is_started_anew_and_warmed_up_before_its_next_batch
     assert counts == [1, 1, 2, 3, 3], "anew, and once more where that did not succeed"
 
 
-def test_a_short_batch_that_does_not_count_opens_the_connections_of_the_measured_one(
+def test_a_wrong_answer_while_a_client_is_warmed_up_voids_the_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = Mock()
+    client.renew_if_dead.return_value = False
+    order = SimpleNamespace(profile_name="p", experiment=SimpleNamespace(seed=1))
+    here = block_of(tmp_path, order, [TrialGroup("all", (CELL,))])
+    driver = CallsDriver(here, Mock(spec=Calls), {("python", "rest"): client}, tmp_path, 2)
+    monkeypatch.setattr(driver, "_warmed", lambda *_: replace(ALONE, wrong=2))
+    assert list(driver.rounds(60.0)) == []
+    (event,) = here.file.events()
+    said = "2 answers were wrong in a batch that is not measured"
+    assert (event.kind, event.text) == ("wrong", said)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_short_batch_that_does_not_count_opens_the_connections_of_the_measured_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: int
+) -> None:
+    """A wrong answer of it voids the cell like any other."""
     asked = {"complexity": "python-rest-task-pool-1000ms", "users": 64}
     cell = CELL.model_copy(update=asked)
     client, table = Mock(), Mock(spec=Calls)
@@ -73,7 +92,7 @@ def test_a_short_batch_that_does_not_count_opens_the_connections_of_the_measured
         made.append(asked)
         if asked.log:
             raise BadConfiguration("seen enough")
-        return SimpleNamespace(attempts=100)
+        return SimpleNamespace(attempts=100, wrong=wrong)
 
     client.batch = batch
     counts: list[float | None] = []
@@ -91,7 +110,12 @@ def test_a_short_batch_that_does_not_count_opens_the_connections_of_the_measured
     )
     driver = CallsDriver(here, table, {("python", "rest"): client}, tmp_path, 2)
     driver.single_calls["python", "rest"] = ALONE
-    assert driver.trial(PlannedTrial(1, cell)) is None
+    take_round(driver, [PlannedTrial(1, cell)])
+    (event,) = here.file.events()
+    assert event.kind == ("wrong" if wrong else "failed")
+    assert len(made) == (1 if wrong else 2)
+    if wrong:
+        return
     brief, measured = made
     assert (brief.calls, brief.url, brief.log) == (100, "http://here/matrix/serial?delay=10", None)
     assert (measured.calls, measured.url) == (500, "http://here/matrix/serial?delay=1000")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,10 +24,6 @@ from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, l
 from restbench.store.trials import Trial
 
 pytestmark = pytest.mark.usefixtures("short_loads")
-
-
-def needs(here: Any, *ids: str) -> None:
-    here.wanted = replace(here.wanted, needed=frozenset(ids))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -200,7 +195,7 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or
         expected = 1 if number == 1 or 4 <= number <= last else None
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
         here.order.profile.blocks = planned
-        needs(here, *(needed if number > 3 else ()))
+        here.needed = frozenset(needed if number > 3 else ())
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
@@ -222,7 +217,7 @@ def test_a_claim_whose_slow_cells_share_two_blocks_is_open_and_gets_them_a_third
     here.order.profile.blocks = 5
     here.file.add([Trial(each, 1, SLOW.id, 60, 0, 3.0, np.full(60, 3_000_000)) for each in (1, 3)])
     driver.pilot()
-    needs(here, *needed)
+    here.needed = frozenset(needed)
     enough_s = (driver.paces[SLOW].seconds + 0.1) / SINGLES_PART
     assert taken(driver, enough_s)[SLOW] == 1, "before a cell that was never measured"
 
@@ -260,7 +255,7 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     assert f"the run had no time for this; {needed}" in here.lost[SLOW]
     (tmp_path / "short").mkdir()
     short, driver = piloted(tmp_path / "short", 2, claimed=[FAST], rest=[MIDDLE, SLOW])
-    short.wanted = replace(short.wanted, last=2)
+    short.last = 2
     assert SLOW not in taken(driver, 5.0)
     assert SLOW in short.lost, "of a run that has no time for more than two of its three blocks"
 
@@ -286,11 +281,11 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
     here.order.profile.blocks = 5
-    here.wanted.groups.append(TrialGroup("others", (other,)))
+    here.groups.append(TrialGroup("others", (other,)))
     driver.pilot()
     alike = taken(driver, 200.0)
     assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
-    needs(here, FAST.id)
+    here.needed = {FAST.id}
     focused = taken(driver, 200.0)
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1

@@ -108,9 +108,9 @@ def test_what_a_front_took_stands_next_to_what_all_took(
     """Which workers have connections is not known there: users' are the front's."""
     several = FAST.model_copy(update={"workers": 2})
     here, driver = piloted(tmp_path, claimed=[several])
-    times_ms = iter([100.0, 130.0])
-    finds(monkeypatch, here, several, front_pids=lambda: (7, 8))
-    monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
+    times_ms, pids = iter([100.0, 130.0]), (os.getpid(),)
+    finds(monkeypatch, here, several, pids=lambda: pids, front_pids=lambda: pids)
+    monkeypatch.setattr(reduction.process, "cpu_ms", lambda _pids: next(times_ms))
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
     found = driver.trial(PlannedTrial(1, several))
     assert found is not None

@@ -167,7 +167,7 @@ def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attem
         starts.append(key.service)
         if len(starts) <= 2:  # both attempts of the fault's own start
             raise EnvironmentProblem("the database does not answer")
-        service = SimpleNamespace(alive=lambda: True)
+        service = SimpleNamespace(serves=lambda: True)
         return SimpleNamespace(service=service, offered=[SERIAL.strategy])
 
     monkeypatch.setattr(Deployments, "_started", started)

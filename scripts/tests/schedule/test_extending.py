@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("known_machine")
 def finished(tmp_path: Path, run: Run) -> Run:
     """Two blocks, of five minutes each (`measured`)."""
     runner.execute(order_of(tmp_path, 2, 2), run, View())
+    run.report.write_text("its page")
     return run
 
 

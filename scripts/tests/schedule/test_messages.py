@@ -22,6 +22,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
+from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments, reduction
 from restbench.schedule.block import take_round
@@ -137,22 +138,51 @@ def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -
     here = beside_pgbench(tmp_path)
     here.stores[""].of = MagicMock(side_effect=GONE)  # type: ignore[method-assign]
     with pytest.raises(EnvironmentProblem, match=f"^{IT_IS_GONE}$"):
-        here.before(TEN)
+        here.before(TEN, 0.0)
+
+
+def delivered_twice(folder: Path, monkeypatch: pytest.MonkeyPatch, *, alive: bool) -> MessagesRun:
+    """A block in whose loads a message comes twice; the service has ended then, or is alive."""
+    its = {"pids": tuple, "front_pids": tuple, "alive": lambda: alive, "ending": lambda: "it died"}
+    here = beside_pgbench(folder)
+    queues = MagicMock(**{"left.return_value": 0})
+    monkeypatch.setattr(here.stores[""], "of", lambda _: queues)
+    running = SimpleNamespace(service=SimpleNamespace(**its))
+    monkeypatch.setattr(here, "running", lambda _: running)
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _: (0.0, 0.0))
+    sent = answers([0.1] * 3)
+    sent.records["kind"], sent.records["token"], sent.first_error = [SEND, POP, POP], 1 << 40, ""
+    sent.begun, sent.measured = SimpleNamespace(epoch_ms=0), sent.records
+    monkeypatch.setattr(here.load, "trial", lambda *_: sent, raising=False)
+    return here
+
+
+def test_a_trial_that_is_too_short_to_count_hides_no_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken again before anybody had looked at its messages."""
+    here = delivered_twice(tmp_path, monkeypatch, alive=True)
+    monkeypatch.setattr(here.stores[""], "database", MagicMock())
+    monkeypatch.setattr(here, "before", lambda *_: None)
+    here.meter = MagicMock(**{"used.return_value": (0.0, {"cpu_ms": 1.0})})
+    monkeypatch.setattr(resources, "memory_mib", lambda _: None)
+    empty = Trial(1, 1, TEN.id, 10, 0, 1.0, np.zeros(0, np.int64))
+    monkeypatch.setattr(reduction, "reduced", lambda *_: empty)
+    driver = MessagesDriver(here)
+    driver.paces = {TEN: Pace(0.02, users=10, is_mix=True)}
+    found = driver.trial(PlannedTrial(1, TEN))
+    assert found is not None
+    assert found.wrong
+    (event,) = here.file.events()
+    assert event.kind == "wrong"
+    assert event.text.startswith("R2 duplicated 1")
 
 
 def test_what_a_service_broke_before_it_ended_is_noted_as_a_wrong_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message came twice; another attempt might find nothing."""
-    service = SimpleNamespace(pids=tuple, alive=lambda: False, ending=lambda: "it died")
-    here = beside_pgbench(tmp_path)
-    queues = MagicMock(**{"left.return_value": 0})
-    monkeypatch.setattr(here.stores[""], "of", lambda _: queues)
-    monkeypatch.setattr(here, "running", lambda _: SimpleNamespace(service=service))
-    monkeypatch.setattr(reduction, "_helpers_ms", lambda _: (0.0, 0.0))
-    sent = answers([0.1] * 3)
-    sent.records["kind"], sent.records["token"], sent.first_error = [SEND, POP, POP], 1 << 40, ""
-    monkeypatch.setattr(here.load, "trial", lambda *_: sent, raising=False)
+    here = delivered_twice(tmp_path, monkeypatch, alive=False)
     for cell in (TEN, TEN.model_copy(update={"technique": "memory"})):
         with pytest.raises(EnvironmentProblem, match="it died"):
             reduction.loaded(here, PlannedTrial(1, cell), 0.0, 1.0)

@@ -17,6 +17,7 @@ from restbench.drive import npb_runs
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import Npb, Runs
 from restbench.schedule import once_each
+from restbench.schedule.block import take_round
 from restbench.schedule.npb import NpbDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 
@@ -111,9 +112,11 @@ def test_a_trial_longer_than_the_time_that_is_left_lets_those_go_first_that_fit(
 def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
     renewed: list[Cell] = []
     found = driver(tmp_path, 1)
-    ended = SimpleNamespace(alive=lambda: False, ending=lambda: "exit code 3")
+    ended = SimpleNamespace(serves=lambda: False, ending=lambda: "exit code 3", attached=False)
     found.here.deployments = SimpleNamespace(  # type: ignore[assignment]
-        of=lambda _cell: SimpleNamespace(service=ended), renew=renewed.append
+        of=lambda _cell: SimpleNamespace(service=ended),
+        renew=renewed.append,
+        lacks=lambda _cell: "no fresh one",
     )
     assert found.again(CELLS[0], "it died") is None
     assert found.again(CELLS[0], "it died again") == "it died again"
@@ -129,7 +132,7 @@ def test_a_class_that_does_not_fit_is_refused_by_the_program_too_where_that_come
     monkeypatch.setitem(npb_runs.PROGRAMS, "java", lambda _: [sys.executable, str(KERNEL)])
     monkeypatch.setenv("STUB_FAULTS", '{"serial": "refused"}')
     found = driver(tmp_path, 2)
-    assert found.trial(PlannedTrial(1, CELLS[0])) is None
+    take_round(found, [PlannedTrial(1, CELLS[0])])
     (event,) = found.here.file.events()
     assert (event.kind, event.cell) == ("refused", CELLS[0].id)
     assert event.text.endswith(f"without HTTP: restbench: {REFUSAL}")

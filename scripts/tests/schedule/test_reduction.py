@@ -27,7 +27,7 @@ def mark(at_ms: int, service_ms: int) -> Mark:
     return Mark(1_000_000 * at_ms, 1_795_000_000_000 + at_ms, service_ms, 0, 0, 0)
 
 
-def test_what_ends_while_it_is_kept_counts_and_a_wrong_answer_counts_whenever_it_came() -> None:
+def test_rule_4_what_ends_while_it_is_kept_counts_and_a_wrong_answer_whenever_it_came() -> None:
     records = np.zeros(len(REQUESTS), RECORD)
     records["start_us"] = [1_000 * begun_ms for begun_ms, _ in REQUESTS]
     records["outcome"] = [outcome for _, outcome in REQUESTS]

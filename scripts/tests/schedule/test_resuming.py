@@ -57,7 +57,7 @@ def run(tmp_path: Path, order: Order) -> Run:
 
 def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
-    begin.begin(order, run)
+    begin.begin(order, run, print)
     for block in (1, 2):
         run.trials.begin(block, "now", {})
         elapsed = np.array([5_000])
@@ -104,6 +104,14 @@ def test_a_complete_run_goes_on_only_where_its_page_is_lacking(run: Run, order: 
     assert known(run, order) == []
 
 
+def test_a_run_that_was_killed_before_its_page_was_made_is_not_said_to_be_extended(
+    run: Run, order: Order
+) -> None:
+    finish(run, run.manifest(), status="complete")
+    begin.go_on(order, run, print)
+    assert [each.how for each in run.interruptions()] == ["killed"]
+
+
 def test_a_kept_copy_does_not_go_on(run: Run, order: Order) -> None:
     shutil.rmtree(run.payloads)
     run.trials.path.unlink()
@@ -124,11 +132,25 @@ def test_a_run_interrupted_before_its_first_trial_is_no_kept_copy(
 ) -> None:
     """It can be reported, as the message of the interruption promises, and no copy replaces it."""
     run = Run(tmp_path / "results" / "first")
-    begin.begin(order, run)
+    begin.begin(order, run, print)
     assert run.has_raw_data
     assert not run.is_kept
     results.build_report(str(run.path))
     assert run.report.exists()
+
+
+def test_what_a_run_is_judged_by_is_copied_before_it_has_begun(
+    tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in between, it went on as one whose machine nobody had calibrated."""
+    run, known = Run(tmp_path / "results" / "first"), list[tuple[str, bool]]()
+
+    def adopt(kind: type, of: Run, *_more: object) -> None:
+        known.append((kind.__name__, of.manifest_file.exists()))
+
+    monkeypatch.setattr(begin.machine_findings, "adopt", adopt)
+    begin.begin(order, run, print)
+    assert known == [("Calibration", False), ("Microbench", False)]
 
 
 def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:

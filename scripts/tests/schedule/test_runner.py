@@ -205,11 +205,12 @@ def test_a_service_that_ends_in_a_long_window_leaves_none(
     assert told == {("window-failed", "it died")}
 
 
-@pytest.mark.parametrize("is_warm_up", [False, True])
+@pytest.mark.parametrize("when", ["in it", "in its warm-up", "in it, before a kill"])
 def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole_block_alone(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_warm_up: bool
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """It was in the samples, for nobody to see, and the run ended well."""
+    """It was in the samples, for nobody to see, and the run ended well, or went on after a kill."""
+    is_warm_up, is_killed = when == "in its warm-up", when == "in it, before a kill"
     order = with_windows(order_of(tmp_path, 2, 2))
     finished(run, order, 1, 2)
     wrong = order.plan[0].cell.id
@@ -221,8 +222,11 @@ def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole
         return sent
 
     under_windows(monkeypatch, trial)
-    windows.take(order, run, View())
-    assert windows.missing(order, run) == [], "it is a window all the same"
+    if is_killed:
+        monkeypatch.setattr(windows, "write_record", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt) if is_killed else nullcontext():
+        windows.take(order, run, View())
+    assert is_killed or windows.missing(order, run) == [], "it is a window all the same"
     (told,) = run.trials.events()
     assert (told.kind, told.text) == ("wrong", "2 answers were wrong in a long window")
     assert flags_of(run) == {(wrong, 2): ("wrong-answers", "failed")}

@@ -16,7 +16,14 @@ from restbench.analyse.estimates import measurements
 from restbench.drive import monitor
 from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
-from restbench.failures import EnvironmentProblem
+from restbench.failures import (
+    BadConfiguration,
+    EnvironmentProblem,
+    Failure,
+    NotOffered,
+    Refused,
+    WrongAnswers,
+)
 from restbench.schedule import under_load
 from restbench.schedule.block import take_round
 from restbench.schedule.block_run import Driver, LoadRun
@@ -91,6 +98,24 @@ def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(here: LoadR
     silent = EnvironmentProblem("no answer")
     assert take(here, [silent, silent, trial(PINNED)], SERIAL, PINNED) == [PINNED.id]
     assert here.lost == {SERIAL: "no answer"}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (WrongAnswers("why"), "wrong"),
+        (Refused("why"), "refused"),
+        (NotOffered("why"), "failed"),
+        (BadConfiguration("why"), "failed"),
+    ],
+)
+def test_what_a_second_attempt_would_not_change_or_would_hide_has_none(
+    here: LoadRun, error: Failure, kind: str
+) -> None:
+    assert take(here, [error, trial(PINNED)], SERIAL, PINNED) == [PINNED.id]
+    assert [(each.kind, each.text, each.cell) for each in here.file.events()] == [
+        (kind, "why", SERIAL.id)
+    ]
 
 
 def test_a_load_generator_that_is_gone_costs_no_cell(here: LoadRun) -> None:

@@ -24,7 +24,7 @@ def traced(folder: Path, **service: Any) -> tuple[Any, TraceDriver]:
     """A block of one trace, on a service like that."""
     table = SimpleNamespace(run_of=lambda _: ASKED)
     experiment = SimpleNamespace(table=lambda _: table, messages=lambda _: None)
-    running = SimpleNamespace(service=SimpleNamespace(pids=tuple, **service))
+    running = SimpleNamespace(service=SimpleNamespace(pids=tuple, front_pids=tuple, **service))
     up = SimpleNamespace(running=lambda _: running)
     order = SimpleNamespace(experiment=experiment, profile_name="p")
     here = block_of(folder, order, [TrialGroup("all", (FAST,))], up=up)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from drawn import data_of
-from fixture_run import START, Made, build, cell, error, steady_load
+from fixture_run import Made, build, cell, steady_load
 
 from restbench.analyse import measures
 from restbench.experiment import experiment
@@ -41,9 +41,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Chart]:
     """Of a run with throughputs by hand: users / response time."""
     made = [
         Made(cell("java serial low 10"), steady_load(10, 50)),  # 200/s
-        Made(
-            cell("java serial low 30"), [*steady_load(30, 100), *[error(START + 9)] * 20]
-        ),  # 300/s
+        Made(cell("java serial low 30"), steady_load(30, 100), errors=20),  # 300/s
         Made(cell("python process-per-request low 10"), steady_load(10, 25)),  # 400/s
         Made(cell("python process-per-request medium 10"), steady_load(10, 500)),  # 20/s
         Made(cell("python process-per-element low 10"), steady_load(10, 100)),  # 100/s

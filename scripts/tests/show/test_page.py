@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from fixture_run import FIXTURES, START, WINDOW, Made, build, cell, steady_load, wrong_answer
+from fixture_run import FIXTURES, WINDOW, Made, build, cell, steady_load
 from shown_run import Page, findings, page_of, part_of
 
 from restbench.commands import results
@@ -35,7 +35,7 @@ def laid_down(path: Path) -> Run:
         path,
         [
             Made(cell("java serial low 10"), steady_load(10, 50)),
-            Made(cell("java serial low 30"), [*steady_load(30, 90), wrong_answer(START)]),
+            Made(cell("java serial low 30"), steady_load(30, 90), wrong=1),
             Made(cell("java pinned low 10"), failed="cannot pin <core 0>"),
         ],
         unmeasured=(cell("java pinned low 30"),),

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fixture_run import START, Made, build, cell, error, steady_load, wrong_answer
+from fixture_run import Made, build, cell, steady_load
 from shown_run import findings, page_of, part_of
 from synthetic_rows import row
 
@@ -26,8 +25,8 @@ def run(tmp_path: Path) -> Run:
         tmp_path / "run",
         [
             Made(cell("java serial low 10"), LOAD),
-            Made(cell("java pinned low 10"), [*pinned, error(START + 1)]),
-            Made(cell("java serial low 30"), [*LOAD, wrong_answer(START + 1)]),
+            Made(cell("java pinned low 10"), pinned, errors=1),
+            Made(cell("java serial low 30"), LOAD, wrong=1),
             Made(cell("java pinned low 30"), failed="the service | died"),
             Made(cell("python process-per-request low 10 core0"), LOAD),
         ],
@@ -87,7 +86,7 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
 
 def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
-    slower = sorted([*LOAD[:-1], replace(LOAD[-1], elapsed_ms=99)], key=lambda each: each.end_ms)
+    slower = [*LOAD[:-1], 99]
     blocks = [Made(serial, LOAD), Made(serial, slower, block=2), Made(serial, LOAD, block=3)]
     (row,) = measures.rows(build(tmp_path / "run", blocks))
     for metric in ("throughput_per_s", "mean_ms", "cpu_ms_per_request"):

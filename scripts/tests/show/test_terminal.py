@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fixture_run import PROOFS, START, Made, build, cell, error, steady_load
+from fixture_run import PROOFS, Made, build, cell, steady_load
 from rich.console import Console
 from shown_run import findings, printed
 from trial_run import EXPERIMENT
@@ -30,12 +30,12 @@ LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    pinned = [*steady_load(users=10, elapsed_ms=40), error(START + 1)]  # 250/s
+    pinned = steady_load(users=10, elapsed_ms=40)  # 250/s
     return build(
         tmp_path / "run",
         [
             Made(cell("java serial low 10"), LOAD),
-            Made(cell("java pinned low 10"), pinned),
+            Made(cell("java pinned low 10"), pinned, errors=1),
             Made(cell("java pinned low 30"), failed="the service | died"),
         ],
     )

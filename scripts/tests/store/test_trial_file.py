@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -13,7 +15,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from restbench.failures import StorageProblem, Unreadable
+from restbench.failures import EnvironmentProblem, StorageProblem, Unreadable
 from restbench.store.trials import AGAIN, Event, Trial, TrialFile
 
 
@@ -95,8 +97,6 @@ file.add([trial(number=1), trial(number=2)])
 def broken():
     yield trial(number=3)
     os.kill(os.getpid(), 9)
-with file._open() as open_file:
-    pass
 file.add(broken())
 """
     ended = subprocess.run([sys.executable, "-c", program.replace("\\", "")], check=False)
@@ -128,3 +128,17 @@ def test_a_file_that_may_not_be_written_to_is_not_said_to_have_no_room(
 def test_users_in_flight_are_littles_law() -> None:
     elapsed = np.full(1_000, 5_000, dtype=np.int64)  # a thousand responses of 5 ms in half a second
     assert trial(elapsed_us=elapsed).users_in_flight == pytest.approx(10)
+
+
+def test_a_file_that_another_process_holds_is_not_said_to_be_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever did as the message said removed all that was measured."""
+    file = TrialFile(tmp_path / "trials.sqlite")
+    file.begin(1, "now", {})
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.0))
+    with closing(sqlite3.connect(file.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(EnvironmentProblem, match="another process has held it for seconds"):
+            file.note(Event("now", "failed", "why", 1))
+    file.note(Event("now", "failed", "why", 1))

@@ -1,14 +1,13 @@
-"""Builds a run's folder as the machinery leaves it, from samples that a test knows one by one."""
+"""Builds a run's folder as the machinery leaves it, from response times that a test knows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
@@ -23,7 +22,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 #: Lies inside the recorded sar and pidstat fixtures: their second and third sample.
 START = 1_795_225_867_500
 WINDOW = Window(start_ms=START, end_ms=START + 2_000)
-#: By the service's clock, of every sample.
+#: By the service's clock, of every response.
 STAGES_MS = {"queue": 0.5, "parse": 1.0, "compute": 2.0, "serialize": 0.25}
 
 EXPERIMENT = (FIXTURES / "mini.toml").read_text(encoding="utf-8")
@@ -41,37 +40,19 @@ MACHINE = {
 }
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One request, told by its END, as the window counts it. Correct unless said otherwise."""
-
-    end_ms: int
-    elapsed_ms: int
-    code: str = "200"
-    success: bool = True
-    kind: str = ""
-    """Of a mixed load."""
-    elapsed_us: int | None = None
-
-
-def error(end_ms: int, elapsed_ms: int = 5, code: str = "503") -> Sample:
-    """A request that the service refused, or that never reached it."""
-    return Sample(end_ms, elapsed_ms, code, success=False)
-
-
-def wrong_answer(end_ms: int, elapsed_ms: int = 5) -> Sample:
-    """Status 200 with another product."""
-    return Sample(end_ms, elapsed_ms, success=False)
-
-
 @dataclass
 class Made:
-    """A measurement to be laid down. `failed` says why there is none."""
+    """A measurement to be laid down, of two seconds. `failed` says why there is none."""
 
     cell: Cell
-    samples: list[Sample] = field(default_factory=list)
+    elapsed_ms: Sequence[float] = ()
+    """The response time of each correct response."""
+    errors: int = 0
+    wrong: int = 0
     block: int = 1
     service_cpu_ms: float | None = 1_900.0
+    kinds: Sequence[str] = ()
+    """Of a mixed load: the kinds of the responses in turn."""
     failed: str | None = None
 
 
@@ -93,15 +74,10 @@ def cell(text: str) -> Cell:
     )
 
 
-def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) -> list[Sample]:
-    """Users without think time from 1 s before the window to 0.5 s after it, in steps of their
-    response time; one of them may be slower. Ends are spread over the response time."""
-    samples = []
-    for user in range(users):
-        step = slow_user_ms if slow_user_ms and user == 0 else elapsed_ms
-        first = START - 1_000 + user * elapsed_ms // users
-        samples += [Sample(end, step) for end in range(first, START + 2_500, step)]
-    return sorted(samples, key=lambda sample: sample.end_ms)
+def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) -> list[float]:
+    """The response times of users without think time in two seconds; one of them may be slower."""
+    slow = [float(slow_user_ms)] * (2_000 // slow_user_ms) if slow_user_ms else []
+    return [float(elapsed_ms)] * round((users - bool(slow)) * 2_000 / elapsed_ms) + slow
 
 
 def begun(path: Path, experiment: str, cells: Iterable[tuple[Cell, int]], **known: Any) -> Run:
@@ -139,8 +115,15 @@ def build(
     """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
     cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
     run = begun(path, experiment, cells)
-    for entry in made:
-        _lay_down(run, entry)
+    for block in {each.block for each in made}:
+        run.trials.begin(block, "2026-11-21T01:50:00+00:00", {})
+        run.trials.finish(block, "2026-11-21T01:52:00+00:00")
+    for each in made:
+        if each.failed is None:
+            run.trials.add([trial_of(each)])
+        else:
+            at = "2026-11-21T01:51:00"
+            run.trials.note(Event(at, "failed", each.failed, each.block, each.cell.id))
     return run
 
 
@@ -178,30 +161,10 @@ PROOFS = (
 )
 
 
-def _lay_down(run: Run, made: Made) -> None:
-    known = {each.block for each in run.trials.blocks()}
-    if made.block not in known:
-        run.trials.begin(made.block, "2026-11-21T01:50:00+00:00", {})
-    run.trials.finish(made.block, "2026-11-21T01:52:00+00:00")
-    if made.failed is not None:
-        run.trials.note(
-            Event("2026-11-21T01:51:00", "failed", made.failed, made.block, made.cell.id)
-        )
-        return
-    run.trials.add([trial_of(made)])
-
-
 def trial_of(made: Made) -> Trial:
-    """The samples that end in the window, as one trial."""
-    inside = [each for each in made.samples if WINDOW.start_ms <= each.end_ms < WINDOW.end_ms]
-    correct = [each for each in inside if each.success]
-
-    def elapsed_us(samples: list[Sample]) -> npt.NDArray[np.int64]:
-        known = [each.elapsed_us or 1000 * each.elapsed_ms for each in samples]
-        return np.sort(np.array(known, dtype=np.int64))
-
-    kinds = dict.fromkeys(each.kind for each in correct if each.kind)
-    wrong = [each for each in made.samples if not each.success and each.code == "200"]
+    """The measurement as one trial."""
+    elapsed_us = np.rint(1000 * np.array(made.elapsed_ms)).astype(np.int64)
+    kind_of = np.resize(np.array(made.kinds or [""]), elapsed_us.size)
     return Trial(
         block=made.block,
         round=1,
@@ -209,10 +172,10 @@ def trial_of(made: Made) -> Trial:
         users=made.cell.users,
         began_ms=WINDOW.start_ms,
         seconds=WINDOW.seconds,
-        elapsed_us=elapsed_us(correct),
-        errors=sum(not each.success and each.code != "200" for each in inside),
-        wrong=len(wrong),
-        stages_ms=STAGES_MS if correct else {},
+        elapsed_us=np.sort(elapsed_us),
+        errors=made.errors,
+        wrong=made.wrong,
+        stages_ms=STAGES_MS if elapsed_us.size else {},
         service_cpu_ms=made.service_cpu_ms,
         generator_cpu_ms=100.0,
         busy_ms=2_060.0,
@@ -220,5 +183,5 @@ def trial_of(made: Made) -> Trial:
         compilers_ms=0.0,
         collector_ms=0.0,
         memory_mib=100.0,
-        kinds_us={kind: elapsed_us([e for e in correct if e.kind == kind]) for kind in kinds},
+        kinds_us={kind: np.sort(elapsed_us[kind_of == kind]) for kind in dict.fromkeys(made.kinds)},
     )

@@ -61,7 +61,7 @@ def block_of(  # noqa: PLR0917 - what a block is
     """One that has begun; `up` are its deployments, if it has any."""
     wanted = BlockOrder(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
     wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
-    return kind(wanted, up, load=SimpleNamespace(folder=folder))
+    return kind(**vars(wanted), deployments=up, load=SimpleNamespace(folder=folder))
 
 
 def measured(wanted: BlockOrder) -> None:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from fixture_run import START, Made, build, cell, error, steady_load
+from fixture_run import Made, build, cell, steady_load
 from playwright.sync_api import Page
 
 from restbench.experiment.records import Calibration, CalibrationCheck
@@ -88,7 +88,7 @@ def varied_run(path: Path) -> Run:
     for block in (1, 2, 3):
         loads = {
             "java serial low 10": steady_load(10, 50 + block),
-            "java serial low 30": [*steady_load(30, 90 + block), error(START + 9)],
+            "java serial low 30": steady_load(30, 90 + block),
             "java serial medium 10": steady_load(10, 200 + block, slow_user_ms=400),
             "java pinned low 10": steady_load(10, 40 + 2 * block),
             "python process-per-element low 10": steady_load(10, 100 + block),
@@ -96,7 +96,10 @@ def varied_run(path: Path) -> Run:
             "python process-per-request medium 10": steady_load(10, 480 + 9 * block),
             "python process-per-request low 10 core0": steady_load(10, 40 + block),
         }
-        made += [Made(cell(name), load, block=block) for name, load in loads.items()]
+        made += [
+            Made(cell(name), load, block=block, errors=int(name == "java serial low 30"))
+            for name, load in loads.items()
+        ]
     failed = Made(cell("java pinned low 30"), failed="cannot pin <core 0>")
     run = build(path, [*made, failed], unmeasured=(cell("java pinned medium 10"),))
     checks = (CHECK, CHECK.model_copy(update={"name": "stall", "passed": False}))

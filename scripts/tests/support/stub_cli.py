@@ -54,7 +54,7 @@ def put_stubs(patch: Any) -> None:
         for name in call_client._COMMANDS:
             patch.setitem(call_client._COMMANDS, name, lambda _settings: client)
     if "STUB_FAULT_OF_OURS" in os.environ:
-        patch.setattr(monitor, "missing_tools", None)  # whatever asks for them meets a bug
+        patch.setattr(monitor, "require_tools", None)  # whatever asks for them meets a bug
     if repository := os.environ.get("STUB_REPOSITORY"):
         patch.setattr(builds, "REPOSITORY", Path(repository))
     # No test is about speed: one compiler, short loads before the trials and one look are enough.

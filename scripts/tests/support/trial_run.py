@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,22 +136,10 @@ def measure(
             run.trials.note(failed)
             continue
         is_wrong = which in map(cell, wrong)
-        found = [
+        first, *more = (
             _trial(which, block, number, values[block - 1], int(is_wrong))
             for number in range(1, TRIALS + 1)
-        ]
-        run.trials.add([*found, _once_more(found[0])])
+        )
+        again = replace(first, arm=AGAIN, elapsed_us=first.elapsed_us[:-5])
+        run.trials.add([first, *more, again])
     run.trials.finish(block, f"2026-11-21T01:{block + 1:02}:00+00:00")
-
-
-def _once_more(first: Trial) -> Trial:
-    return Trial(
-        block=first.block,
-        round=first.round,
-        cell=first.cell,
-        users=first.users,
-        began_ms=first.began_ms,
-        seconds=first.seconds,
-        elapsed_us=first.elapsed_us[:-5],
-        arm=AGAIN,
-    )
