@@ -36,14 +36,15 @@ const near = new IntersectionObserver((seen) => {
 for (const chart of waiting) near.observe(chart);
 addEventListener("beforeprint", () => waiting.forEach(draw));
 
-// A heading sorts its table: by number where the fields have one, the empty ones last.
+// A heading sorts its table: by number where the fields have one, the empty ones last. In a table of numbers (class n) the texts have class t.
 function sort(heading) {
   const table = heading.closest("table");
   const descends = heading.getAttribute("aria-sort") === "ascending";
-  const isNumber = heading.matches(".n, .n th");
+  const isNumber = heading.matches(".n, .n th:not(.t)");
   const value = (row) => {
     const text = row.cells[heading.cellIndex].textContent.trim();
-    return isNumber && text ? parseFloat(text.replace(/^[^\d+\-.]+/, "").replaceAll(",", "")) : text;
+    const number = parseFloat(text.replace(/^[^\d+\-.]+/, "").replaceAll(",", ""));
+    return isNumber && !Number.isNaN(number) ? number : text;
   };
   const order = (one, other) => {
     const [a, b] = [value(one), value(other)];
