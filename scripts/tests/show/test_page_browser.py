@@ -12,7 +12,7 @@ from page_in_browser import (
     varied_run,
     wait_until_drawn,
 )
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 from shown_run import findings
 
 from restbench.show import report, views
@@ -104,12 +104,17 @@ def test_a_printed_page_has_its_charts_though_nobody_scrolled_to_them(page: Page
     assert figures.locator(".plot svg").count() == figures.count()
 
 
-def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page: Page) -> None:
+def column_of_matrix(page: Page, name: str) -> tuple[Locator, Locator]:
+    """A column's heading and its cells, of the opened table of all cells."""
     wait_until_drawn(page)
     page.locator("#matrix > summary").click()
-    heading = page.locator("#matrix th button", has_text="Throughput /s")
+    heading = page.locator("#matrix th button", has_text=name)
     column = heading.evaluate("one => one.parentElement.cellIndex")
-    cells = page.locator(f"#matrix tbody tr td:nth-child({column + 1})")
+    return heading, page.locator(f"#matrix tbody tr td:nth-child({column + 1})")
+
+
+def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page: Page) -> None:
+    heading, cells = column_of_matrix(page, "Throughput /s")
     for direction, name in ((1, "ascending"), (-1, "descending")):
         heading.focus()
         page.keyboard.press("Enter")
@@ -122,11 +127,7 @@ def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page:
 
 
 def test_a_table_of_numbers_sorts_by_its_texts_too(page: Page) -> None:
-    wait_until_drawn(page)
-    page.locator("#matrix > summary").click()
-    heading = page.locator("#matrix th button", has_text="Strategy")
-    column = heading.evaluate("one => one.parentElement.cellIndex")
-    cells = page.locator(f"#matrix tbody tr td:nth-child({column + 1})")
+    heading, cells = column_of_matrix(page, "Strategy")
     heading.focus()
     page.keyboard.press("Enter")
     names = cells.all_inner_texts()
