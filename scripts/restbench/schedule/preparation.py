@@ -49,6 +49,7 @@ def look(here: LoadRun) -> None:
         elif found > LONGEST_REQUEST_S:
             here.lose(cell, "too-slow", f"a single request takes {found:.0f} s")
         else:
+            here.alone_s[cell] = found
             here.announce(cell)
 
 
