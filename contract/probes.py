@@ -284,6 +284,15 @@ PROBES = (
         (head("Expect: 100-continue"), Answer(), BODY, Answer()),
     ),
     Probe(
+        "body-after-a-refusal",
+        "What a client sends on after a refusal that came without 100 is no request of its own.",
+        r"(100 )?404 009( 200)?( closed)?",
+        (
+            *(head("Expect: 100-continue", path="/nothing"), Answer()),
+            *(BODY + head("Connection: close") + BODY, Answer(), Answer()),
+        ),
+    ),
+    Probe(
         "headers-of-proxies",
         "What a client says in a proxy's place changes nothing, and contradictions do no harm.",
         "200",
