@@ -272,6 +272,18 @@ PROBES = (
         (head().replace(b"POST", b"post", 1) + BODY, Answer()),
     ),
     Probe(
+        "unknown-method",
+        "A method that no standard names is a wrong one as any other.",
+        "405 009",
+        (head().replace(b"POST", b"FOO", 1) + BODY, Answer()),
+    ),
+    Probe(
+        "unknown-version",
+        "A request that says to be of HTTP/2.0 is refused, in HTTP/1.1.",
+        REFUSED,
+        (head(version="2.0") + BODY, Answer()),
+    ),
+    Probe(
         "both-lengths",
         "Content-Length and chunks at once: refused, or the chunks count and the connection ends.",
         r"(200|4\d\d( \S+)?) closed|closed",
@@ -282,6 +294,15 @@ PROBES = (
         "A client that waits for 100 gets it before it sends its body.",
         "100 200",
         (head("Expect: 100-continue"), Answer(), BODY, Answer()),
+    ),
+    Probe(
+        "body-after-a-refusal",
+        "What a client sends on after a refusal that came without 100 is no request of its own.",
+        r"(100 )?404 009( 200)?( closed)?",
+        (
+            *(head("Expect: 100-continue", path="/nothing"), Answer()),
+            *(BODY + head("Connection: close") + BODY, Answer(), Answer()),
+        ),
     ),
     Probe(
         "headers-of-proxies",

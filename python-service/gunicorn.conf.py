@@ -48,10 +48,11 @@ loglevel = "error"  # warnings contain what clients sent
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether to log a record. A client that falls silent or does not read its answer is no fault
-    of the service, and would be a traceback."""
+    """Whether to log a record. A client that falls silent, does not read its answer or resets its
+    connection is no fault of the service, and would be a traceback."""
     error = record.exc_info and record.exc_info[1]
-    return not isinstance(error, BlockingIOError | TimeoutError)
+    is_reset = str(error) == "negative file descriptor"  # of a connection that uvloop has closed
+    return not (is_reset or isinstance(error, BlockingIOError | TimeoutError))
 
 
 logging.getLogger("gunicorn.error").addFilter(_is_ours)

@@ -6,6 +6,7 @@ bytes. So a service with models costs more than this one.
 """
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -118,6 +119,11 @@ def _hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDINGS)
 
 
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether to log a record. Writing to a connection that its client has reset is no fault."""
+    return not (record.exc_info and "the handler is closed" in str(record.exc_info[1]))
+
+
 def main() -> None:
     """Serve until TERM or Ctrl-C, then finish what is in flight."""
     import uvicorn  # noqa: PLC0415 - fastapi-gunicorn has this application without it
@@ -127,6 +133,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
     for ending in _ENDINGS:
         signal.signal(ending, lambda *_: None)
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     uvicorn.run(
         create_app(settings, {}, _hear_signals),
         host=settings.host,

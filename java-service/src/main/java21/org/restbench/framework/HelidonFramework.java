@@ -69,6 +69,7 @@ final class HelidonFramework extends ServerLifecycle {
                         .maxPrologueLength(Framework.MAX_LINE_BYTES)
                         .validatePath(false) // the core answers any path, and compares it as sent
                         .validatePrologue(false)
+                        .continueImmediately(true) // else the body after a refusal would be read as a request
                         .build())
                 .routing(routing -> routing.any(this::handle))
                 .build()
