@@ -89,6 +89,10 @@ UPGRADE = (
     "Upgrade: h2c",
     "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
 )
+WEBSOCKET = (
+    b"GET /nothing HTTP/1.1\r\nHost: service\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 FORWARDED = (
     "SCRIPT_NAME: /x",
     "PATH_INFO: /x",
@@ -321,6 +325,12 @@ PROBES = (
         "A client that offers HTTP/2, as Java's does by default, is answered in HTTP/1.1.",
         "200 200",
         (head(*UPGRADE) + BODY, Answer(), head() + BODY, Answer()),
+    ),
+    Probe(
+        "upgrade-to-websocket",
+        "A client that offers WebSocket is answered as any other.",
+        "404 009",
+        (WEBSOCKET, Answer()),
     ),
     Probe(
         "http-2",

@@ -5,10 +5,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 HOST_NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+DATABASE = re.compile(
+    "postgresql://[A-Za-z0-9_-]+@([A-Za-z0-9.-]+):([1-9][0-9]{0,4})/[A-Za-z0-9_-]+"
+)
+HIGHEST_PORT = 65535
 UNIX = "unix:"
 LONGEST_SOCKET_PATH = 107
 """In bytes, without the terminating zero (linux/un.h)."""
@@ -40,7 +43,7 @@ class Environment:
             if len(os.fsencode(text.removeprefix(UNIX))) <= LONGEST_SOCKET_PATH:
                 return text
             raise _wrong(name, text, f"a socket's path has at most {LONGEST_SOCKET_PATH} bytes")
-        if _is_address(text) or (HOST_NAME.fullmatch(text) and not text[-1].isdigit()):
+        if _is_host(text):
             return text
         raise _wrong(name, text, "must be an IP address, a host name or unix:/PATH")
 
@@ -49,16 +52,10 @@ class Environment:
         text = self._variables.get(name)
         if text is None:
             return None
-        try:
-            parts = urlsplit(text)
-            is_right = parts.port is not None and bool(parts.username and parts.hostname)
-        except ValueError:
-            is_right = False
-        if not is_right or parts.scheme != "postgresql" or len(parts.path) < 2:
+        found = DATABASE.fullmatch(text)
+        if found is None or not (_is_host(found[1]) and int(found[2]) <= HIGHEST_PORT):
             form = "postgresql://USER@HOST:PORT/DATABASE"
-            raise InvalidSettingError(f"{name}: must be of the form {form}")
-        if parts.password is not None or "password" in parts.query:
-            raise InvalidSettingError(f"{name}: a password belongs into a file, not into the URL")
+            raise InvalidSettingError(f"{name}: must be {form}, without a password")
         return text
 
     def readable(self, name: str) -> str | None:
@@ -102,9 +99,10 @@ def _wrong(name: str, value: str, rule: str) -> InvalidSettingError:
     return InvalidSettingError(f"{name}={value!r}: {rule}")
 
 
-def _is_address(text: str) -> bool:
+def _is_host(text: str) -> bool:
+    """Whether it is an IP address or a host name, which does not end with a digit."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        return False
+        return HOST_NAME.fullmatch(text) is not None and not text[-1].isdigit()
     return True

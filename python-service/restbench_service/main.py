@@ -79,7 +79,10 @@ def _check_framework(settings: Settings) -> None:
         )
     framework = FRAMEWORKS[name]
     if "RESTBENCH_HANDOFF" in os.environ and not framework.is_asynchronous:
-        raise InvalidSettingError(f"RESTBENCH_HANDOFF: {name} has a thread for each request")
+        handoff = os.environ["RESTBENCH_HANDOFF"]
+        raise InvalidSettingError(
+            f"RESTBENCH_HANDOFF={handoff!r}: must be left out: {name} has no event loop"
+        )
     if settings.workers > 1 and not framework.has_workers:
         names = ", ".join(each for each, it in FRAMEWORKS.items() if it.has_workers)
         raise InvalidSettingError(

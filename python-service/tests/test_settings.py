@@ -134,13 +134,18 @@ def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(
         "mysql://user@127.0.0.1:5432/a",
         "postgresql://user:secret@127.0.0.1:5432/a",
         "postgresql://user@127.0.0.1:5432/a?password=secret",
+        "postgresql://user@127.0.0.1:5432/a?sslmode=require",
+        "postgresql://user@127.0.0.1:5432/a\n",
+        "postgresql://user@127.0.0.256:5432/a",
+        "postgresql://user@host-:5432/a",
+        "postgresql://user@127.0.0.1:0/a",
+        "postgresql://user@127.0.0.1:65536/a",
     ],
 )
 def test_a_bad_address_of_a_database_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(InvalidSettingError, match="RESTBENCH_DATABASE_URL: ") as error:
+    rule = "must be postgresql://USER@HOST:PORT/DATABASE, without a password"
+    with pytest.raises(InvalidSettingError, match=f"^RESTBENCH_DATABASE_URL: {rule}$"):
         Settings.from_environment({"RESTBENCH_DATABASE_URL": url})
-    assert "secret" not in str(error.value)
-    assert ("into a file" in str(error.value)) == ("secret" in url)
 
 
 def test_workers_share_the_connections_to_the_database() -> None:
@@ -152,6 +157,7 @@ def test_workers_share_the_connections_to_the_database() -> None:
     assert (three.connections, three.is_alone) == (7, False)
 
 
+HANDOFF = "RESTBENCH_HANDOFF='loop': must be left out: {} has no event loop\n"
 REFUSED = [
     ({"RESTBENCH_PORT": "eight"}, "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"),
     (
@@ -159,10 +165,10 @@ REFUSED = [
         "RESTBENCH_FRAMEWORK='django': must be one of flask, flask-granian, fastapi, "
         "fastapi-gunicorn, aiohttp, rsgi\n",
     ),
-    ({"RESTBENCH_HANDOFF": "loop"}, "RESTBENCH_HANDOFF: flask has a thread for each request\n"),
+    ({"RESTBENCH_HANDOFF": "loop"}, HANDOFF.format("flask")),
     (
         {"RESTBENCH_HANDOFF": "loop", "RESTBENCH_FRAMEWORK": "flask-granian"},
-        "RESTBENCH_HANDOFF: flask-granian has a thread for each request\n",
+        HANDOFF.format("flask-granian"),
     ),
     *[
         (
@@ -242,6 +248,7 @@ def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
     for name in ("PASSWORD_FILE", "FREE_PATH"):
         monkeypatch.setenv(f"RESTBENCH_DATABASE_{name}", "password")
     monkeypatch.setattr(main, "ensure_environment", lambda _: None)
+    monkeypatch.setattr(main, "_require_free", lambda _: None)  # others may use the port
     main.main()
     assert Path.cwd() == SERVICE
     settings = Settings.from_environment(os.environ)

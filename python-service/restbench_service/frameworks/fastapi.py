@@ -84,7 +84,13 @@ def create_app(
         return _Response(reply, headers)
 
     async def handle_any(scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request for which the router has no route."""
+        """Handle a request for which the router has no route.
+
+        gunicorn asks whether to accept a WebSocket: it is refused, with gunicorn's own 403.
+        """
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+            return
         response = await handle(Request(scope, receive))
         await response(scope, receive, send)
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
-from werkzeug.routing import Rule
+from werkzeug.routing import Rule, WebsocketMismatch
 
 from ..core.reply import Reply
 from ..core.service import SENT_AT_ONCE_BYTES, UNKNOWN, Core, Exchange, Head, Server
@@ -70,8 +70,9 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.endpoint("core")(handle)
     for path in (*core.paths, "/", "/<path:_>"):
         app.url_map.add(Rule(path, endpoint="core"))  # for every method
-    for status in (404, 405):  # a path with a line feed matches no rule
-        app.register_error_handler(status, lambda _: handle())
+    # A path with a line feed matches no rule, nor does a request that offers WebSocket.
+    for unmatched in (404, 405, WebsocketMismatch):
+        app.register_error_handler(unmatched, lambda _: handle())
     return app
 
 

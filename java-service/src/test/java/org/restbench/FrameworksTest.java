@@ -39,7 +39,7 @@ class FrameworksTest {
         String there = Frameworks.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
         assertThatThrownBy(() -> Frameworks.named("undertow"))
                 .isInstanceOf(InvalidSetting.class)
-                .hasMessage("RESTBENCH_FRAMEWORK=undertow: must be one of " + there);
+                .hasMessage("RESTBENCH_FRAMEWORK='undertow': must be one of " + there);
     }
 
     @Test
@@ -47,8 +47,9 @@ class FrameworksTest {
         assumeTrue(JAVA < 21, "this Java has it");
         assertThatThrownBy(() -> Frameworks.named("helidon"))
                 .isInstanceOf(InvalidSetting.class)
-                .hasMessage("RESTBENCH_FRAMEWORK=helidon: must be one of tomcat, servlet, jetty, reactor-netty, vertx; "
-                        + "it needs Java 21, to build the service and to run it");
+                .hasMessage(
+                        "RESTBENCH_FRAMEWORK='helidon': must be one of tomcat, servlet, jetty, reactor-netty, vertx; "
+                                + "it needs Java 21, to build the service and to run it");
     }
 
     static Stream<String> frameworks() {
@@ -174,6 +175,6 @@ class FrameworksTest {
         assertThat(Frameworks.named("vertx").handoff(null)).isEqualTo("thread");
         assertThatThrownBy(() -> Frameworks.named("tomcat").handoff("loop"))
                 .isInstanceOf(InvalidSetting.class)
-                .hasMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
+                .hasMessage("RESTBENCH_HANDOFF='loop': must be left out: tomcat has no event loop");
     }
 }

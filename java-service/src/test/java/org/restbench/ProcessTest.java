@@ -34,12 +34,12 @@ class ProcessTest {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isEqualTo(code);
         assertThat(output.lines()).last().isEqualTo("restbench: " + line);
-        assertThat(output).doesNotContain("\tat ");
+        assertThat(output).doesNotContain("\tat ", "WARN ");
     }
 
     @Test
     void a_bad_setting_is_one_line_and_exit_code_2() throws Exception {
-        exitsWith(2, "RESTBENCH_PORT=x: must be an integer from 0 to 65535", Map.of("RESTBENCH_PORT", "x"));
+        exitsWith(2, "RESTBENCH_PORT='x': must be an integer from 0 to 65535", Map.of("RESTBENCH_PORT", "x"));
     }
 
     @Test

@@ -72,7 +72,7 @@ public record Settings(
     private static final long MOST_OPERATIONS = 999_999_999_999L;
 
     private static final Pattern DATABASE =
-            Pattern.compile("postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[0-9]{1,5}/[A-Za-z0-9_-]+");
+            Pattern.compile("postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[1-9][0-9]{0,4}/[A-Za-z0-9_-]+");
 
     /** @throws InvalidSetting at the first bad value */
     public static Settings from(Map<String, String> variables) {
@@ -133,7 +133,7 @@ public record Settings(
             }
             URI url = DATABASE.matcher(value).matches() ? URI.create(value) : null;
             if (url == null || url.getHost() == null || url.getPort() > HIGHEST_PORT) { // null would mean localhost
-                throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
+                throw new InvalidSetting(variable, "postgresql://USER@HOST:PORT/DATABASE, without a password");
             }
             return url;
         }
@@ -160,7 +160,7 @@ public record Settings(
             if (value == null || value.equals("thread") || value.equals(LOOP)) {
                 return value;
             }
-            throw new InvalidSetting(variable, value, "thread or loop");
+            throw new InvalidSetting(variable, value, "one of thread, loop");
         }
 
         int integer(String variable, int unset, int lowest, int highest) {

@@ -90,7 +90,7 @@ class SettingsTest {
         "RESTBENCH_PORT,abc,0 to 65535",
         "RESTBENCH_PORT,65536,0 to 65535",
         "RESTBENCH_PORT,'',0 to 65535",
-        "RESTBENCH_HANDOFF,fork,thread or loop",
+        "RESTBENCH_HANDOFF,fork,'one of thread, loop'",
         "RESTBENCH_MAX_BODY_BYTES,0,1 to 201326592",
         "RESTBENCH_MAX_BODY_BYTES,64MB,1 to 201326592",
         "RESTBENCH_MAX_IN_FLIGHT,-1,1 to 4096",
@@ -121,12 +121,14 @@ class SettingsTest {
         "RESTBENCH_DATABASE_FREE_PATH,'',a path that exists",
         "RESTBENCH_DATABASE_FREE_PATH,no\0path,a path that exists",
         "RESTBENCH_HOST,no such host,address",
+        "RESTBENCH_HOST,'no\nhost',address",
         "RESTBENCH_HOST,'',address"
     })
     void a_bad_value_is_one_line_with_the_variable_and_what_is_allowed(String variable, String value, String allowed) {
+        String shown = value.replace("\n", "\\x0a").replace("\0", "\\x00");
         assertThatThrownBy(() -> Settings.from(Map.of(variable, value)))
                 .isInstanceOf(InvalidSetting.class)
-                .hasMessageStartingWith(variable + "=" + value + ": must be ")
+                .hasMessageStartingWith(variable + "='" + shown + "': must be ")
                 .hasMessageContaining(allowed)
                 .hasMessageNotContaining("\n");
     }
@@ -138,11 +140,13 @@ class SettingsTest {
                 "postgresql://me@10.0.0.256:1/db",
                 "postgresql://me@host-:1/db",
                 "postgresql://me@host:65536/db",
+                "postgresql://me@host:0/db",
+                "postgresql://me@host:1/db\n",
                 "jdbc:postgresql://host:1/db",
                 "secret",
                 "")) {
             assertThatThrownBy(() -> Settings.from(Map.of("RESTBENCH_DATABASE_URL", wrong)))
-                    .hasMessage("RESTBENCH_DATABASE_URL=...: must be postgresql://USER@HOST:PORT/NAME,"
+                    .hasMessage("RESTBENCH_DATABASE_URL: must be postgresql://USER@HOST:PORT/DATABASE,"
                             + " without a password");
         }
     }
@@ -163,7 +167,7 @@ class SettingsTest {
         DatabaseSettings settings = new DatabaseSettings(null, file, 1, 1, 1, null, 0);
         assertThatThrownBy(settings::password)
                 .isInstanceOf(InvalidSetting.class)
-                .hasMessage("RESTBENCH_DATABASE_PASSWORD_FILE=" + file + ": must be a file in UTF-8");
+                .hasMessage("RESTBENCH_DATABASE_PASSWORD_FILE='" + file + "': must be a file in UTF-8");
     }
 
     @Test
@@ -175,6 +179,7 @@ class SettingsTest {
     @Test
     void more_pinned_workers_than_cores_are_refused() {
         assertThatThrownBy(() -> Cores.of(BitSet.valueOf(new long[] {0b10}), 2))
-                .hasMessage("RESTBENCH_PINNED_WORKERS=2: must be at most 1, as the process may run on cores [1] only");
+                .hasMessage(
+                        "RESTBENCH_PINNED_WORKERS='2': must be at most 1, as the process may run on cores [1] only");
     }
 }
