@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -146,12 +146,28 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+#: The services take at most 64 MiB, in which an element has two bytes or more. The harness makes
+#: and multiplies the matrices in its own memory.
+MOST_ELEMENTS = 2**25
+
+
 class Shape(Record):
     """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
 
     rows: int = Field(ge=1)
     inner: int = Field(ge=1)
     columns: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Raises ValueError where a matrix has more elements than a request may have."""
+        sizes = (self.rows * self.inner, self.inner * self.columns, self.rows * self.columns)
+        if max(sizes) > MOST_ELEMENTS:
+            raise ValueError(
+                "rows x inner, inner x columns, rows x columns: allowed are up to "
+                f"{MOST_ELEMENTS} elements"
+            )
+        return self
 
     @property
     def products(self) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag
 
 from restbench.experiment.cell import Shape
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Strict
 
 #: What the requests of a load experiment are about; also the first part of a request's path.
 Workload: TypeAlias = Literal["matrix", "logs", "messages"]
@@ -31,7 +31,8 @@ class Logs(Strict):
     """A request of so many lines, each looked at by so many rules."""
 
     rules: RuleSet
-    lines: Positive
+    lines: Annotated[int, Field(ge=1, le=1_000_000)]
+    """The harness makes the lines in its own memory."""
 
     @property
     def work(self) -> int:

@@ -55,6 +55,7 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ("seed = 3", f"seed = 3\nelement_max = {2**63}", "element_max: Input should be less than"),
         # Their plan alone would take all memory.
         ("blocks = 1", "blocks = 1000000000", "blocks: Input should be less than or equal to 1000"),
+        ("rows = 2", "rows = 99999999", "complexities.low: rows x inner, inner x columns, rows x"),
         ("blocks = 1", "blocks = 1\nblocks_max = 1001", "blocks_max: Input should be less than"),
         ("java = 0, ", "java = inf, ", "warm_max_s.java: Input should be a finite number"),
         ("java = 0, ", "", "profiles.quick.warm_max_s: lacks 'java'"),
