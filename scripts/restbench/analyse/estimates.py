@@ -175,7 +175,7 @@ def of_trials(
         serialize_ms=stages.get("serialize"),
         kinds=_kinds(kinds_us, trials),
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
-        users_in_flight=fmean(each.users_in_flight for each in trials),
+        users_in_flight=sum(each.users_in_flight * each.seconds for each in trials) / seconds,
         steal_pct=_percent(steal_ms, machine_ms),
         foreign_pct=_percent(max(0.0, busy_ms - both_ms - database_ms), machine_ms)
         if busy_ms is not None and both_ms is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, build, cell, row_of, steady_load
+from fixture_run import START, Made, build, cell, row_of, steady_load, trial_of
 from shown_run import page_of, part_of
 
 from restbench import ROOT
@@ -160,6 +160,16 @@ def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path)
     # 9 users of 10 send anything, one request after the other: 9 wait at any time.
     row = row_of(tmp_path, Made(SERIAL, steady_load(users=9, elapsed_ms=50)))
     assert row.record()["users_in_flight"] == pytest.approx(9)
+
+
+def test_rule_9_users_in_flight_are_x_r_over_trials_of_any_length() -> None:
+    short = trial_of(Made(SERIAL, steady_load(users=9, elapsed_ms=50)))  # 2 s
+    longer = replace(short, seconds=8.0)  # its 9 users waited for a quarter of the time
+    (found,) = estimates.measurements([short, longer], [], [], 2)[SERIAL.id]
+    assert found.users_in_flight == pytest.approx(9 * (2 + 2) / (2 + 8))
+    assert found.users_in_flight == pytest.approx(
+        found.throughput_per_s * found.mean_ms / 1000  # type: ignore[operator]
+    )
 
 
 def test_rule_9_response_times_are_labelled_as_those_of_a_closed_loop(tmp_path: Path) -> None:
