@@ -13,7 +13,7 @@ from lxml import etree
 from zeep.exceptions import Error, Fault
 from zeep.helpers import serialize_object
 
-from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused
+from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused, is_code
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,6 @@ def _refused(fault: Fault) -> Exception:
         etree.QName(each).localname: each.text
         for each in (fault.detail.iter(etree.Element) if etree.iselement(fault.detail) else ())
     }
-    if not texts.get("errorCode"):
-        return MalformedAnswer(f"a fault without an error code: {fault.message}")
+    if not is_code(texts.get("errorCode")):
+        return MalformedAnswer(f"a fault without a code of three digits: {fault.message}")
     return ServiceRefused(texts["errorCode"], str(fault.message), texts.get("requestId"))

@@ -106,7 +106,16 @@ def test_a_fault_is_a_refusal_with_its_code(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "<a/>", FAULT.replace("errorCode", "other"), "<soap:Fault/>", "&a;", "<a"]
+    "said",
+    [
+        "",
+        "<a/>",
+        FAULT.replace("errorCode", "other"),
+        FAULT.replace(">004<", ">0044<"),
+        "<soap:Fault/>",
+        "&a;",
+        "<a",
+    ],
 )
 def test_what_is_neither_a_product_nor_an_error_is_malformed(url: str, said: str) -> None:
     with pytest.raises(MalformedAnswer):
