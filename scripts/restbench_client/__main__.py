@@ -39,8 +39,26 @@ WORKLOADS = ("matrix", "npb")
 MOST_CALLS = 10_000_000
 #: The options of a batch; those of the Java program.
 OPTIONS = frozenset(
-    "do url transport workload strategy threads teams calls in_flight queue per_call_s whole_s "
-    "retries inputs expected only log loop_threads".split()
+    [
+        "do",
+        "url",
+        "transport",
+        "workload",
+        "strategy",
+        "threads",
+        "teams",
+        "calls",
+        "in_flight",
+        "queue",
+        "per_call_s",
+        "whole_s",
+        "retries",
+        "inputs",
+        "expected",
+        "only",
+        "log",
+        "loop_threads",
+    ]
 )
 
 
