@@ -162,3 +162,8 @@ def test_a_kernel_is_asked_for_and_its_result_has_the_names_of_the_rest_answer(u
 def test_a_service_without_a_wsdl_is_said(url: str) -> None:
     with pytest.raises((ValueError, OSError)):
         MatrixZeep("http://127.0.0.1:9/soap/matrix/serial")
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_the_wsdl(url: str, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert MatrixZeep(url).headers
