@@ -161,6 +161,7 @@ def _wrong_name(error: OSError) -> BadConfiguration | None:
     mends = {
         errno.EACCES: "give yourself the right to use it",
         errno.ENAMETOOLONG: "give a shorter one",
+        errno.ENOTDIR: "name a folder",
     }
     mend = mends.get(error.errno or 0)
     return BadConfiguration(f"{error.filename}: {error.strerror}: {mend}") if mend else None

@@ -194,13 +194,17 @@ def _installed_version(package: str) -> str | None:
 
 def _cpu_model() -> str:
     english = watch.environment() | {"LC_ALL": "C"}
-    told = process.output(["lscpu", "-J"], english, stderr=subprocess.DEVNULL)
+    output = process.output(["lscpu", "-J"], english, stderr=subprocess.DEVNULL)
     try:
-        listed = json.loads(told)["lscpu"]
+        listed = json.loads(output)["lscpu"]
     except ValueError:  # not installed, or it does not know the option
         listed = []
     fields = {entry["field"]: entry.get("data", "") for entry in listed}
-    return fields.get("Model name:") or platform.processor() or "unknown processor"
+    name = fields.get("Model name:") or platform.processor() or "unknown processor"
+    # A virtual machine often has the name of a whole series only, such as `AMD EPYC`.
+    numbers = {"family": fields.get("CPU family:"), "model": fields.get("Model:")}
+    told = ", ".join(f"{what} {number}" for what, number in numbers.items() if number)
+    return f"{name} ({told})" if told else name
 
 
 def _shown(path: str) -> str:

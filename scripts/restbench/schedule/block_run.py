@@ -105,6 +105,8 @@ class BlockRun(BlockOrder):
     progress: Progress = field(init=False)
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
+    alone_s: dict[Cell, float] = field(default_factory=dict)
+    """The seconds that one request of each kind of a cell took without other load."""
     noted: set[tuple[str, Cell]] = field(default_factory=set)
     """The kinds of event that a cell has once (`note_once`)."""
 

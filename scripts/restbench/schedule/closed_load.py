@@ -74,7 +74,7 @@ class ClosedDriver:
         earlier blocks, or predicted from the same cell with fewer users; others are measured by a
         short load, which also warms up the cell. A mix of sizes, whose longest response time is
         needed too, has a second one of that length. A cell slower than the profile's limit has no
-        trials, unless it is in the study's tables."""
+        trials, unless it is in the study's tables; nor a pilot, where one request shows it."""
         here = self.here
         measured_s: dict[str, float] = {}
         for each in here.file.blocks():
@@ -89,7 +89,15 @@ class ClosedDriver:
             here.at(cell.id)
             experiment, level = here.order.experiment, cell.complexity
             has_sizes, slow_s = bool(experiment.mix(level)), here.order.profile.slow_round_s
+            is_mix = has_sizes or bool(experiment.messages(level))
+            limit_s = here.order.profile.longest_round_s
+            limit_s = math.inf if experiment.test_ids(cell) else limit_s
             found, longest_s = known.get(cell) or predicted_s(cell, known, cores), 0.0
+            # Of a mix, `alone_s` is the sum over its sizes, not the mean.
+            alone_s = 0.0 if is_mix else here.alone_s.get(cell, 0.0)
+            least_s = alone_s * cell.users / min(cell.users, cores)
+            if found is None and least_s > limit_s:
+                found = least_s
             most_s = slow_s if has_sizes else PILOT_UP_TO_S
             if found is None or (found <= most_s and self._is_still_measured(cell, found)):
                 sent = short_load(here, cell, cell.users, PILOT_S)
@@ -101,11 +109,9 @@ class ClosedDriver:
             if found is None:
                 continue
             known[cell] = found
-            is_mix = has_sizes or bool(experiment.messages(level))
             self.paces[cell] = Pace(found, found > slow_s, cell.users, is_mix, longest_s)
-            limit = here.order.profile.longest_round_s
-            if found > limit and not here.order.experiment.test_ids(cell):
-                self._not_measured(cell, f"the profile's limit is {limit:g} s")
+            if found > limit_s:
+                self._not_measured(cell, f"the profile's limit is {limit_s:g} s")
         found_s = {cell.id: round(pace.response_s, 6) for cell, pace in self.paces.items()}
         here.file.fact(here.block, "response_s", found_s)
 

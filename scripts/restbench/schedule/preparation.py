@@ -7,6 +7,7 @@ import time
 import httpx
 
 from restbench.deploy import programs
+from restbench.deploy.service import REQUEST_TIMEOUT_S
 from restbench.drive.generator import CORRECT, WRONG, LoadResult
 from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
 from restbench.experiment.records import Proof
@@ -23,8 +24,9 @@ WARM_SHARE = 0.02
 #: The users and the seconds of one short load that warms up a strategy.
 WARMING_USERS = 10
 WARMING_S = 0.5
-#: A cell has no trials if a single request without any other load takes longer than this.
-LONGEST_REQUEST_S = 30.0
+#: A cell has no trials if a single request without any other load takes longer than this, which is
+#: as long as the client waits for an answer.
+LONGEST_REQUEST_S = REQUEST_TIMEOUT_S
 
 
 def look(here: LoadRun) -> None:
@@ -47,12 +49,14 @@ def look(here: LoadRun) -> None:
         elif found > LONGEST_REQUEST_S:
             here.lose(cell, "too-slow", f"a single request takes {found:.0f} s")
         else:
+            here.alone_s[cell] = found
             here.announce(cell)
 
 
 def _one_request(here: LoadRun, cell: Cell) -> float | Failure:
     """How many seconds the check of a cell takes; else its error. If the service had ended, a
     second attempt on a fresh one decides."""
+    found: float | Failure
     for attempt in (1, 2):
         begun, running = time.monotonic(), here.running(cell)
         try:
@@ -62,6 +66,8 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Failure:
             return error
         except EnvironmentProblem as error:  # also a front's answer for a service that has ended
             found = error
+        except httpx.ReadTimeout:  # slow, if the service still serves
+            found = time.monotonic() - begun
         except httpx.HTTPError as error:
             text = f"no answer to one request: {error or type(error).__name__}"
             found = EnvironmentProblem(text)

@@ -135,6 +135,7 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str)
         (("report", "yesterday"), "no run 'yesterday'"),
         (("report", "y" * 300), "File name too long: give a shorter one"),
         (("plan", "y" * 300), "File name too long: give a shorter one"),
+        (("database", "start", "--folder", __file__), "Not a directory: name a folder"),
         (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
         (
             ("ab", "HEAD", ".", "--experiment", "thesis"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from pathlib import Path
@@ -29,6 +30,23 @@ def test_the_processor_is_named_alike_in_every_language_and_beside_a_warning(
 ) -> None:
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     assert processor_told_by(GERMAN, tmp_path, monkeypatch) == "Processor 9"
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"CPU family:": "23", "Model:": "49"}, "Series (family 23, model 49)"),
+        ({"Model:": "1"}, "Series (model 1)"),
+        ({}, "Series"),
+    ],
+)
+def test_processors_of_one_series_are_told_apart_by_family_and_model(
+    fields: dict[str, str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two generations of a virtual `AMD EPYC` ranked the techniques differently."""
+    listed = [{"field": each, "data": data} for each, data in fields.items()]
+    told = json.dumps({"lscpu": [{"field": "Model name:", "data": "Series"}, *listed]})
+    assert processor_told_by(f"echo '{told}'", tmp_path, monkeypatch) == name
 
 
 def test_an_lscpu_without_json_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

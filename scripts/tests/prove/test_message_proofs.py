@@ -146,6 +146,7 @@ def test_a_pop_that_asks_for_no_lock_of_its_queue_is_refuted() -> None:
 def test_a_queue_in_memory_that_asks_the_database_or_loses_a_message_is_refuted() -> None:
     assert not says("memory", Bench(1, 2, 3, values=(0, 1)))
     assert not says("memory", Bench(1, 2, None))
+    assert CLAIMS["memory"][1](Bench(1, 2, None))[1].startswith("2 of 3 messages popped")
 
 
 # --- connections and threads ----------------------------------------------------------------------

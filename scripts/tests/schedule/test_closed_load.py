@@ -184,6 +184,21 @@ def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: P
     assert [each.block for each in again.file.events()] == [1], "told once"
 
 
+MIX = cell("java serial mix 10")
+
+
+@pytest.mark.parametrize(
+    ("which", "alone_s", "is_piloted"),
+    [(ALONE, 2.1, False), (ALONE, 1.9, True), (TABLE, 20.0, True), (MIX, 20.0, True)],
+)
+def test_where_one_request_shows_that_a_cell_is_over_the_limit_it_needs_no_pilot(
+    tmp_path: Path, short_loads: list[Cell], which: Cell, alone_s: float, is_piloted: bool
+) -> None:
+    """Pilots of such cells took minutes of a block. Ten users share two cores."""
+    piloted(tmp_path, claimed=[FAST], rest=[which], alone_s={which: alone_s})
+    assert (which in short_loads) is is_piloted
+
+
 @pytest.mark.parametrize(("planned", "needed", "last"), [(3, (), 5), (5, {SLOW.id}, 6)])
 def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or_if_needed(
     tmp_path: Path, planned: int, needed: Iterable[str], last: int

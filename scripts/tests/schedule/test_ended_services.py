@@ -142,6 +142,23 @@ def test_one_that_serves_and_refuses_its_first_request_is_not_asked_again(
     assert here.lost == {SERIAL: "low: 503 busy"}
 
 
+def test_one_that_serves_and_does_not_answer_in_time_is_too_slow_which_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three cells of a slow strategy made a whole run end with an error."""
+    service = ended("")
+    monkeypatch.setattr(service, "serves", lambda: True)
+    monkeypatch.setattr(preparation, "LONGEST_REQUEST_S", 0.0)
+    here = block(tmp_path, service)
+
+    def ask(_cell: object) -> None:
+        raise httpx.ReadTimeout("timed out")
+
+    monkeypatch.setattr(here, "ask", ask)
+    preparation.look(here)
+    assert [each.kind for each in here.file.events()] == ["too-slow"]
+
+
 def test_a_full_disk_at_the_first_request_is_not_the_cell_s_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

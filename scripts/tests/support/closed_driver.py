@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,11 +44,16 @@ def answers(elapsed_s: Sequence[float]) -> Any:
 
 
 def piloted(
-    path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
+    path: Path,
+    number: int = 1,
+    claimed: Sequence[Cell] = (),
+    rest: Sequence[Cell] = (),
+    alone_s: Mapping[Cell, float] | None = None,
 ) -> tuple[Any, ClosedDriver]:
     groups = TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)
     java = SimpleNamespace(cores=SimpleNamespace(service=(0, 1)))
     up = SimpleNamespace(up={"java": java})
     driver = ClosedDriver(block_of(path, order(), groups, number, up=up))
+    driver.here.alone_s |= alone_s or {}
     driver.pilot()
     return driver.here, driver
