@@ -37,6 +37,29 @@ Kept: TypeAlias = dict[tuple[str, str, str, bool], tuple[Any, ThreadExchange | A
 TRANSPORTS = ("rest", "zeep")
 WORKLOADS = ("matrix", "npb")
 MOST_CALLS = 10_000_000
+#: The options of a batch; those of the Java program.
+OPTIONS = frozenset(
+    [
+        "do",
+        "url",
+        "transport",
+        "workload",
+        "strategy",
+        "threads",
+        "teams",
+        "calls",
+        "in_flight",
+        "queue",
+        "per_call_s",
+        "whole_s",
+        "retries",
+        "inputs",
+        "expected",
+        "only",
+        "log",
+        "loop_threads",
+    ]
+)
 
 
 class _Work:
@@ -98,11 +121,14 @@ def _cores() -> int:
 
 
 def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if unknown := asked.keys() - OPTIONS:
+        raise ValueError(f"{min(unknown)}: is no option of a batch")
     transport = _one_of(asked, "transport", TRANSPORTS, "rest")
     workload = _one_of(asked, "workload", WORKLOADS, "matrix")
     strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
     for name in ("teams", "loop_threads"):
-        if asked.get(name) is not None:
+        if name in asked:
             raise ValueError(f"{name}: no strategy of this client has them")
     threads = within("threads", asked.get("threads", _cores()), MOST_THREADS)
     indices = _indices(asked)
@@ -112,6 +138,8 @@ def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     if not inputs or products == []:
         raise ValueError("inputs, expected: must be lists with at least one element")
     url = asked["url"]
+    if not str(url).startswith("http://") or not urlsplit(url).hostname:
+        raise ValueError(f"url: must begin with http://, is {url}")
     key = transport, workload, urlsplit(url).netloc, strategy == "async"
     if key not in kept:
         codec = _codec(transport, workload, url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused
+from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused, is_code
 
 
 class MatrixJson:
@@ -54,7 +54,7 @@ def _read(answer: Answer) -> dict[str, Any]:
     if answer.status == 200:
         return said
     code, message, request_id = map(said.get, ("errorCode", "errorMessage", "requestId"))
-    if not isinstance(code, str) or not isinstance(message, str):
+    if not is_code(code) or not isinstance(message, str):
         raise MalformedAnswer(f"status {answer.status}: no error of the contract")
     raise ServiceRefused(code, message, None if request_id is None else str(request_id))
 

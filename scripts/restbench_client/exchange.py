@@ -11,6 +11,7 @@ import asyncio
 import copy
 import heapq
 import http.client
+import io
 import itertools
 import select
 import socket
@@ -99,6 +100,7 @@ class ThreadExchange:
         self, number: int, deadline: float, stop: Cancellation
     ) -> http.client.HTTPConnection:
         made = http.client.HTTPConnection(self._host, self._port)
+        made.response_class = _Response
         try:
             made.sock = self._opened(number, deadline, stop)
         except OSError as error:
@@ -142,6 +144,23 @@ class ThreadExchange:
         self._watch.close()
         while self._idle:
             self._idle.pop().close()
+
+
+class _Lines(io.BufferedReader):
+    """Raises where the connection ends within a line. `http.client` takes the end of a cut-off head
+    as the end of a whole one."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        if not line.endswith(b"\n") and len(line) != size:
+            raise http.client.RemoteDisconnected("the connection ended within the head or a chunk")
+        return line
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.fp = _Lines(self.fp.detach())
 
 
 class AiohttpExchange:

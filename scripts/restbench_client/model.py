@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 I = TypeVar("I")  # noqa: E741 - the input of a call
 O = TypeVar("O")  # noqa: E741 - the decoded output
@@ -25,6 +26,11 @@ def within(name: str, value: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise ValueError(f"{name}: must be from 1 to {most}, is {value}")
     return value
+
+
+def is_code(text: object) -> TypeGuard[str]:
+    """Whether this is an error code of the contract: three digits."""
+    return isinstance(text, str) and re.fullmatch("[0-9]{3}", text) is not None
 
 
 class Stage(StrEnum):

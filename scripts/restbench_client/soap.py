@@ -13,7 +13,10 @@ from lxml import etree
 from zeep.exceptions import Error, Fault
 from zeep.helpers import serialize_object
 
-from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused
+from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused, is_code
+
+#: Seconds to wait for each piece of a WSDL.
+WSDL_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,13 @@ class _Zeep:
         Raises OSError where the host cannot be reached, ValueError where it serves no WSDL.
         """
         parts = urlsplit(url)
+        session = requests.Session()
+        session.trust_env = False  # no proxy of the environment, as for the calls
+        transport = zeep.Transport(session=session, timeout=WSDL_S)
         try:
-            self._client = zeep.Client(f"http://{parts.netloc}/soap/{workload}?wsdl")
+            self._client = zeep.Client(
+                f"http://{parts.netloc}/soap/{workload}?wsdl", transport=transport
+            )
         except (Error, etree.LxmlError) as error:
             raise ValueError(f"url: no WSDL at {parts.netloc}: {error}") from error
         self._binding = self._client.service._binding
@@ -127,6 +135,6 @@ def _refused(fault: Fault) -> Exception:
         etree.QName(each).localname: each.text
         for each in (fault.detail.iter(etree.Element) if etree.iselement(fault.detail) else ())
     }
-    if not texts.get("errorCode"):
-        return MalformedAnswer(f"a fault without an error code: {fault.message}")
+    if not is_code(texts.get("errorCode")):
+        return MalformedAnswer(f"a fault without a code of three digits: {fault.message}")
     return ServiceRefused(texts["errorCode"], str(fault.message), texts.get("requestId"))

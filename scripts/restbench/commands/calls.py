@@ -190,13 +190,17 @@ def _table(
         least = batches.limit_s(batch, calls, delay_ms, alone, cores, is_shared=True)
         threads, near = sum(each.threads.values()) or 1, least / each.elapsed_s
         failed = ", ".join(f"{kind} {n}" for kind, n in each.failed.items()) or "none"
+        speed_up = f"{calls * one.whole / each.elapsed_s:.4g}"
+        nearness = f"{near:.3f}" + (" (limit-mismeasured)" if near > MISMEASURED else "")
+        if each.done < calls:  # a failed call may take any time: no limit holds for it
+            speed_up = nearness = "-"
         table.add_row(
             batch.strategy,
             str(threads),
             f"{each.elapsed_s:.4g}",
-            f"{calls * one.whole / each.elapsed_s:.4g}",
+            speed_up,
             f"{least:.4g}",
-            f"{near:.3f}" + (" (limit-mismeasured)" if near > MISMEASURED else ""),
+            nearness,
             failed + (f"; WRONG {each.wrong}" if each.wrong else ""),
         )
     return table

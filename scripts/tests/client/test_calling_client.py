@@ -83,6 +83,10 @@ def test_two_batches_share_one_exchange(name):
         (trickled, Kind.TIMEOUT, Stage.C),
         (lambda _: iter(()), Kind.CUT_OFF, Stage.C),
         (lambda _: iter([answered({"rows": []})[:-3]]), Kind.CUT_OFF, Stage.C),
+        *(
+            (lambda _, cut=cut: iter([cut]), Kind.CUT_OFF, Stage.C)
+            for cut in (b"HTT", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nX: 1")
+        ),
         (lambda _: iter([b"hello there\r\n\r\n"]), Kind.NOT_HTTP, Stage.C),
         (lambda _: answered(b" " * 5000), Kind.TOO_LARGE, Stage.C),
         (lambda _: answered(b""), Kind.MALFORMED, Stage.D),
@@ -91,6 +95,11 @@ def test_two_batches_share_one_exchange(name):
         (
             lambda _: answered({"errorCode": "001", "errorMessage": "no"}, "422 No"),
             Kind.REFUSED,
+            Stage.D,
+        ),
+        (
+            lambda _: answered({"errorCode": "0011", "errorMessage": "no"}, "422 No"),
+            Kind.MALFORMED,
             Stage.D,
         ),
     ],
@@ -305,6 +314,10 @@ def test_term_ends_the_program_in_the_middle_of_a_call(inputs, strategy):
         ({"teams": [1, 1, 1, 1]}, "teams: no strategy"),
         ({"loop_threads": 2}, "loop_threads: no strategy"),
         ({"inputs": "/no/such"}, "No such file"),
+        ({"url": 5}, "url: must begin with http://"),
+        ({"url": "https://127.0.0.1/"}, "url: must begin with http://"),
+        ({"url": "http://"}, "url: must begin with http://"),
+        ({"thread": 2}, "thread: is no option"),
     ],
 )
 def test_the_program_says_what_is_wrong_in_a_line(program, inputs, wrong, said):

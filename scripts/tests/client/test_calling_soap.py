@@ -106,7 +106,16 @@ def test_a_fault_is_a_refusal_with_its_code(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "<a/>", FAULT.replace("errorCode", "other"), "<soap:Fault/>", "&a;", "<a"]
+    "said",
+    [
+        "",
+        "<a/>",
+        FAULT.replace("errorCode", "other"),
+        FAULT.replace(">004<", ">0044<"),
+        "<soap:Fault/>",
+        "&a;",
+        "<a",
+    ],
 )
 def test_what_is_neither_a_product_nor_an_error_is_malformed(url: str, said: str) -> None:
     with pytest.raises(MalformedAnswer):
@@ -153,3 +162,8 @@ def test_a_kernel_is_asked_for_and_its_result_has_the_names_of_the_rest_answer(u
 def test_a_service_without_a_wsdl_is_said(url: str) -> None:
     with pytest.raises((ValueError, OSError)):
         MatrixZeep("http://127.0.0.1:9/soap/matrix/serial")
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_the_wsdl(url: str, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert MatrixZeep(url).headers

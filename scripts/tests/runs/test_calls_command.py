@@ -82,7 +82,9 @@ def test_what_went_wrong_is_counted_and_is_the_exit_code(
     with serving(Stub("java", {"serial": fault})) as stub:
         done = bench.restbench(*PYTHON, stub.url, "--strategy", "task-pool", STUB_CLIENT="")
     assert (done.returncode, done.stderr) == (code, f"restbench: {said}\n")
-    assert rows_of(done.stdout)["task-pool"][-1] == shown
+    _threads, _elapsed, speed_up, _best, nearness, failed = rows_of(done.stdout)["task-pool"]
+    assert failed == shown
+    assert (speed_up == "-", nearness == "-") == (fault == "absent",) * 2
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,12 @@ class ProgramTest {
                 .isEqualTo("strategy: must be one of [sequential, task-pool] for cxf, is async");
         JsonNode beyond = batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":1,\"only\":[1]");
         assertThat(beyond.get("error").asString()).isEqualTo("only: must be from 0 to 0 each");
+        for (String number : List.of("2.7", "\"2\"")) {
+            assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":" + number)
+                            .get("error")
+                            .asString())
+                    .contains("2");
+        }
         assertThat(ask("{\"do\":\"dance\"}").get("error").asString()).isEqualTo("do: must be hello or batch, is dance");
         assertThat(ask("nonsense").has("error")).isTrue();
         assertThat(batch("/nowhere", "\"strategy\":\"async\",\"calls\":1")

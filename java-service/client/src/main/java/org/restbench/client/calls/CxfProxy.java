@@ -54,7 +54,7 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
 
     /**
      * @param port shared by threads: each thread has a request context of its own
-     * @param perCallMillis limit for connecting, and for waiting for the answer
+     * @param perCallMillis limit for connecting, and for waiting for the head of the answer; its body has none
      */
     CxfProxy(Object port, String url, long perCallMillis, Operation<I, O> operation) {
         this.port = (BindingProvider) port;

@@ -11,6 +11,7 @@ import java.util.Map;
 import org.restbench.client.strategy.Strategies;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -28,6 +29,8 @@ final class Main {
         System.setOut(System.err); // nothing but answers on the standard output
         JsonMapper json = JsonMapper.builder()
                 .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+                .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
                 .build();
         Runner runner = new Runner(json);
         Runtime.getRuntime().addShutdownHook(new Thread(runner::close, "closing"));
