@@ -100,8 +100,9 @@ def _technique(row: Row) -> doc.Field:
     """The technique, with all levels of the cell that are not the usual ones: cells that differ in
     one of them have a line each."""
     cell = row.cell
-    placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
-    return _toned(", ".join((cell.strategy, *placed, *cell.unusual_parts)), row.warnings)
+    return _toned(
+        ", ".join((cell.strategy, *wording.placed(cell), *cell.unusual_parts)), row.warnings
+    )
 
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:

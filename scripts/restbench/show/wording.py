@@ -86,3 +86,9 @@ def _law(found: Fitted, over: str, *, amdahl: bool) -> str:
 def remarks(row: Row) -> str:
     """A row's warnings and notes, separated by commas."""
     return ", ".join(study.warnings_and_notes(row).values())
+
+
+def placed(cell: Cell) -> tuple[str, ...]:
+    """Where a cell's service runs, such as `bound to core 0`; nothing where it runs unbound."""
+    words = {"unbound": (), "core0": ("bound to core 0",), "per-core": ("a core each",)}
+    return words[cell.placement]

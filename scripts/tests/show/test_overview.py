@@ -128,7 +128,7 @@ def test_panels_are_services_and_placements_and_the_small_stands_first() -> None
     assert [each["title"] for each in spec["concat"]] == [
         "Java",
         "Python",
-        "Python, bound to core0",
+        "Python, bound to core 0",
     ]
     scale = spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]
     assert scale["domain"] == ["low · 10", "low · 30"], "a cell without another is left out"

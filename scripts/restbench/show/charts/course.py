@@ -13,7 +13,7 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show.charts import theme
-from restbench.show.wording import rounded, rounded_record
+from restbench.show.wording import placed, rounded, rounded_record
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -55,8 +55,7 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def _panel_name(cell: Cell) -> str:
-    placed = "" if cell.placement == "unbound" else f", bound to {cell.placement}"
-    return f"{cell.service.capitalize()}{placed}, {cell.complexity}"
+    return ", ".join((cell.service.capitalize(), *placed(cell), cell.complexity))
 
 
 def _description(name: str, rows: Sequence[Row]) -> str:

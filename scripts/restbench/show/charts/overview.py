@@ -17,6 +17,7 @@ from restbench.grouping import grouped
 from restbench.judge import leader, study
 from restbench.judge.leader import Leader
 from restbench.show.charts import theme
+from restbench.show.wording import placed
 
 #: The classes of colour: the least share of the best in each, the best class first.
 CLASSES = (0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
@@ -71,8 +72,7 @@ def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
 
 def _title(row: Row) -> str:
     cell = row.cell
-    placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
-    return ", ".join((cell.service.capitalize(), *cell.unusual, *placed))
+    return ", ".join((cell.service.capitalize(), *cell.unusual, *placed(cell)))
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:

@@ -62,7 +62,7 @@ def of(found: Findings) -> list[doc.Section | None]:
         ),
         doc.section(
             "undecided",
-            f"{len(rest)} claims that this run does not decide",
+            f"{len(rest)} claim{'s' * (len(rest) != 1)} that this run does not decide",
             *(_claim(each, found) for each in rest),
             folded=True,
         ),
