@@ -41,10 +41,3 @@ def test_the_answer_is_seen_first_and_each_chart_is_drawn_fits_and_is_told_to_a_
     assert page.evaluate("document.documentElement.scrollWidth") == view[0]
     assert page.evaluate(TOO_FAINT) == []
     assert serious(page, contrast=False) == []
-
-
-def test_one_claim_that_is_not_decided_is_in_the_singular() -> None:
-    run = Run(store.RESULTS / "reference")
-    page = report.html(views.drawn(exported.read(run.exported_file), run))
-    assert "1 claim that this run does not decide" in page
-    assert "Python, bound to core 0" in page
