@@ -3,9 +3,9 @@
     python -m restbench_service.direct CG A --strategy serial --repetitions 2
 
 prints the answer of a service for each repetition as a line of JSON. The first repetition runs in a
-fresh process, the others in the same, warm one. Exits with 1 if a result is not verified, with 2
-for a wrong option or setting. RESTBENCH_PROCESSES and RESTBENCH_BLAS_THREADS work as
-in the service.
+fresh process, the others in the same, warm one. Exits with 1 if a result is not verified or cannot
+be written, with 2 for a wrong option or setting. RESTBENCH_PROCESSES and RESTBENCH_BLAS_THREADS
+work as in the service.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from .process import ensure_environment
 from .settings import Settings
 
 UNLIMITED_BYTES = 2**62
+MOST_REPETITIONS = 999_999
 PRELOADED = "restbench_service.codec.npb"
 
 
@@ -32,7 +33,12 @@ def main(arguments: list[str]) -> int:
     ensure_environment(settings.blas_threads)
     verified = True
     for line in _answers(_options(arguments), settings):
-        print(line.decode(), flush=True)
+        try:
+            print(line.decode(), flush=True)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest as it ends
+            print("standard output takes no more", file=sys.stderr)
+            return 1
         verified = verified and json.loads(line)["verified"]
     return 0 if verified else 1
 
@@ -48,6 +54,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=1, help="runs in this process (1)")
     parser.add_argument("--cached-input", action="store_true", help="built once, not for each run")
     options = parser.parse_args(arguments)
+    if not 1 <= options.repetitions <= MOST_REPETITIONS:
+        parser.error(f"--repetitions: must be an integer from 1 to {MOST_REPETITIONS}")
     classes = KERNELS[options.kernel].classes
     if options.class_name not in classes:
         parser.error(f"{options.kernel} has the classes {', '.join(classes)}")

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -91,11 +93,14 @@ def test_eight_requests_of_mixed_kernels_and_strategies_at_once_are_all_verified
         assert list(users.map(ask, range(24))) == [(str(number), True) for number in range(24)]
 
 
-def direct(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def direct(
+    *arguments: str, output: int | IO[str] = subprocess.PIPE
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "restbench_service.direct", *arguments],
         cwd=SERVICE,
-        capture_output=True,
+        stdout=output,
+        stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
@@ -113,3 +118,16 @@ def test_a_direct_run_names_the_classes_of_a_kernel() -> None:
     result = direct("CG", "W30")
     assert result.returncode == 2
     assert "CG has the classes S, W, A, B, C" in result.stderr
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_direct_run_has_at_least_one_repetition(number: str) -> None:
+    result = direct("IS", "S", "--repetitions", number)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "--repetitions: must be an integer from 1 to 999999" in result.stderr
+
+
+def test_a_direct_run_whose_answers_cannot_be_written_says_so_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = direct("IS", "S", "--repetitions", "2", output=full)
+    assert (result.returncode, result.stderr) == (1, "standard output takes no more\n")
