@@ -38,6 +38,7 @@ LONGER = matrices(500, 2000, 50, "longer")
 LONGEST = matrices(600, 1000, 300, "longest")  # three times as long
 SHORTER = matrices(500, 400, 50, "shorter")
 LONG_BODY = matrices(1, 30_000, 1, "long body")  # of 160 kB, soon computed
+VALUE = "4815162342"
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
 IN_TWO_LOOPS = ("aiohttp", "rsgi")
 """Where a request runs is decided in one place for all; test_delay.py looks at each in a thread."""
@@ -339,9 +340,6 @@ def test_a_client_that_falls_silent_or_does_not_read_is_no_fault(tmp_path: Path)
     assert not (tmp_path / "log").read_text()
 
 
-VALUE = "4815162342"
-
-
 def test_a_connection_that_is_reset_before_its_body_is_read_is_no_fault(
     all_of_them: dict[str, LiveService],
 ) -> None:
@@ -355,9 +353,7 @@ def test_a_connection_that_is_reset_before_its_body_is_read_is_no_fault(
     assert not service.log.read_text()[logged:]
 
 
-def test_a_connection_that_is_reset_before_its_answers_are_sent_is_no_fault(
-    each: LiveService,
-) -> None:
+def test_a_connection_that_is_reset_before_its_answers_is_no_fault(each: LiveService) -> None:
     logged = len(each.log.read_text())
     for _ in range(20):  # which answer the reset precedes is a matter of chance
         with connected(each.port) as client:
