@@ -11,6 +11,7 @@ from restbench.analyse import exported
 from restbench.analyse.comparison import Comparison, series, unpaired
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
+from restbench.experiment.columns import readable
 from restbench.failures import BadConfiguration
 from restbench.judge import guard, verdicts
 from restbench.judge.study import STUDY_COLUMNS
@@ -195,7 +196,8 @@ def _differences(
 ) -> list[str]:
     one, two = (machine.identity(dict(each)) for each in (first, second))
     other = [
-        f"{name} {one[name]} and {two[name]}" for name in machine.identity_differences(one, two)
+        f"{name} {readable(one[name])} and {readable(two[name])}"
+        for name in machine.identity_differences(one, two)
     ]
     if other and not any_machine:
         raise BadConfiguration(

@@ -63,10 +63,9 @@ def planned(order: Order) -> list[str]:
 def _divided(order: Order) -> list[str]:
     """A note where services have several instances."""
     most = max(each.cell.instances for each in order.plan)
-    text = (
-        f"{most} instances: each has a part of the heap or processes of a single one, and "
-        "nginx or HAProxy shares the cores with them"
-    )
+    text = f"{most} instances: each has a part of the heap or processes of a single one"
+    if any(each.cell.front != "none" for each in order.plan):
+        text += ", and nginx or HAProxy shares the cores with them"
     return [text] * (most > 1)
 
 

@@ -93,15 +93,21 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
     assert done.stdout.splitlines()[-1].startswith(told)
 
 
+PARTS = "instances: each has a part of the heap or processes of a single one"
+
+
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "profile", "told"),
     [
-        ("engines", "hosts=namespaces needs root: run it with sudo, or as root"),
-        ("instances", "2 instances: each has a part of the heap or processes of a single one"),
+        ("engines", "smoke", "hosts=namespaces needs root: run it with sudo, or as root"),
+        ("instances", "smoke", f"2 {PARTS}, and nginx or HAProxy shares the cores with them"),
+        ("messages-threads", "quick", f"3 {PARTS}"),
     ],
 )
-def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str) -> None:
-    assert told in restbench("plan", name, "--profile", "smoke").stdout
+def test_plan_tells_what_the_run_needs_and_what_it_divides(
+    name: str, profile: str, told: str
+) -> None:
+    assert told in restbench("plan", name, "--profile", profile).stdout.splitlines()
 
 
 @pytest.mark.parametrize(

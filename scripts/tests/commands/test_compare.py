@@ -158,6 +158,15 @@ def test_runs_of_different_machines_are_refused_unless_told_to(
     assert "different machine:" in printed(capsys, first, second, any_machine=True)
 
 
+def test_machines_of_different_speed_are_told_by_rounded_numbers(tmp_path: Path) -> None:
+    first, second = (
+        on_machine(run(tmp_path / name, USUAL), speed={"integer_loops_per_s": loops})
+        for name, loops in (("a", 2527.68), ("b", 1260.9465925577524))
+    )
+    with pytest.raises(BadConfiguration, match=r"\(integer_loops_per_s 2528 and 1261\)"):
+        compare(first, second, "throughput_per_s", 0.05)
+
+
 def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
