@@ -95,7 +95,10 @@ class Load:
 
     def ends(self) -> bool:
         """Whether no more answers will come."""
-        return self._lines.readline() == ""
+        try:
+            return self._lines.readline() == ""
+        except ConnectionResetError:  # it had not read all orders
+            return True
 
 
 @contextmanager
