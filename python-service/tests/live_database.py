@@ -1,5 +1,6 @@
 """A PostgreSQL for the tests, started by the harness's own command, and connections to it."""
 
+import os
 import re
 import socket
 import subprocess
@@ -16,6 +17,9 @@ import psycopg
 from restbench_service.settings import DatabaseSettings, Settings
 
 RESTBENCH = Path(sys.executable).with_name("restbench")
+# Connections here, and those of services started here, offer no encryption: a cutting proxy would
+# have to understand the offer.
+os.environ |= {"PGSSLMODE": "disable", "PGGSSENCMODE": "disable"}
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,8 @@ class LiveDatabase:
         return {"DATABASE_URL": self.url, "DATABASE_PASSWORD_FILE": str(self.password_file)}
 
     def at(self, port: int) -> "LiveDatabase":
-        """By way of another port, without what a cutting proxy need not understand."""
-        url = re.sub(r":\d+/", f":{port}/", self.url)
-        return LiveDatabase(f"{url}?sslmode=disable&gssencmode=disable", self.password_file)
+        """By way of another port."""
+        return LiveDatabase(re.sub(r":\d+/", f":{port}/", self.url), self.password_file)
 
     def settings(self, **others: Any) -> Settings:
         return Settings(
