@@ -16,7 +16,14 @@ from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import QuestionResult, asked
-from restbench.judge.verdicts import PRECEDENCE, Verdict, detailed_text, ratio_text, verdict_text
+from restbench.judge.verdicts import (
+    PRECEDENCE,
+    Prospect,
+    Verdict,
+    detailed_text,
+    ratio_text,
+    verdict_text,
+)
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
@@ -57,6 +64,11 @@ class PartDecision(QuestionResult):
         if self.verdict != "too-imprecise":
             return self.comparison.lack == APART
         return not verdicts.is_on_margin(self.comparison, self.expect)
+
+    @property
+    def prospect(self) -> Prospect | None:
+        """What the estimate alone says (`verdicts.prospect`)."""
+        return verdicts.prospect(self.comparison, self.expect)
 
     @property
     def headline(self) -> str:

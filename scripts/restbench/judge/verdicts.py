@@ -49,6 +49,9 @@ Verdict: TypeAlias = Literal[
     "not-measured",
 ]
 
+Prospect: TypeAlias = Literal["holds", "fails", "near"]
+"""What an estimate alone says of an expectation."""
+
 #: A claim whose deciding parts differ has the first of these that occurs: what settles the claim
 #: (one part that fails) comes before what is unknown, and that before what holds.
 PRECEDENCE: tuple[Verdict, ...] = (
@@ -72,6 +75,9 @@ Levels: TypeAlias = tuple[float, float]
 _ALONE: Levels = (LEVEL, LEVEL)
 #: The confidence of the interval that stands for two one-sided tests at LEVEL.
 TWO_ONE_SIDED = 1 - 2 * LEVEL
+#: An estimate is near the ratio at which its verdict changes if it is at most so much away from it,
+#: as few trials of a quick cell may be.
+NEAR = 0.2
 #: No half-width below this is asked for: the ratio then lies on the margin (method, rule 6).
 FINEST_PCT = 2.0
 #: A half-width above this one is reported as "more than" it.
@@ -169,6 +175,24 @@ def is_on_margin(found: Comparison, expect: Expectation) -> bool:
     width = found.half_width_pct
     is_fine = _tested(found) is not None and width is not None and width <= FINEST_PCT
     return is_fine and verdict(found, expect) == "too-imprecise"
+
+
+def prospect(found: Comparison, expect: Expectation) -> Prospect | None:
+    """What the estimate alone says before there is a verdict: `near` where more trials are needed
+    to tell whether the expectation holds. None without an estimate, and where one block decides."""
+    if found.estimate is None or expect == "equal":
+        return None
+    at, limit = math.log(found.estimate), math.log1p(found.margin)
+    beyond = {
+        "greater": at - limit,
+        "less": -at - limit,
+        "same": limit - abs(at),
+        "not greater": limit - at,
+        "not less": limit + at,
+    }[expect]
+    if abs(beyond) <= math.log1p(NEAR):
+        return "near"
+    return "holds" if beyond > 0 else "fails"
 
 
 def is_unconfirmed(found: Comparison, expect: Expectation) -> bool:

@@ -48,6 +48,8 @@ class BlockOrder:
     """The ids of the cells that open claims need more trials of; empty: all cells are alike."""
     last: int = 0
     """The last of the planned blocks that the run has time for; 0: the profile's last one."""
+    is_followed: bool = False
+    """Whether the run has time for a further block after this one."""
 
     @property
     def planned(self) -> int:

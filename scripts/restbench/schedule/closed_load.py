@@ -40,6 +40,11 @@ PILOT_UP_TO_S = 0.5
 #: The part of a block's time for trials that is for cells that are slow or that no claim compares;
 #: and the largest number of blocks in which a slow cell has trials.
 SINGLES_PART = 0.45
+#: The same in the first FEWEST_BLOCKS blocks of a run with more, if open claims need the time: all
+#: other cells have trials in these blocks, and slow cells can be measured later.
+EARLY_PART = 0.25
+#: The same from the last planned block on, if cells had no trial so far and further blocks follow.
+LATE_PART = 0.7
 MOST_SLOW_TRIALS = 3
 #: Where open claims need the time, other quick cells are measured in at most so many blocks, and
 #: cells slower than QUICK_S in as many as an interval needs (FEWEST_BLOCKS).
@@ -243,8 +248,8 @@ class ClosedDriver:
         those that claims compare, then the quickest.
 
         In the planned blocks a slow cell is measured in one block, a cell that no claim compares in
-        each block. From the last planned block on, cells without a trial so far may take the whole
-        block, if further blocks can follow. In further blocks slow cells are measured some more
+        each block. From the last planned block on, cells without a trial so far may take most of
+        the block, if further blocks follow. In further blocks slow cells are measured some more
         times, unless an open claim needs the time. A slow cell that an open claim needs is measured
         in as many blocks as an interval needs."""
         here = self.here
@@ -264,7 +269,11 @@ class ClosedDriver:
         in_tables = {cell for cell in open_ones if here.order.experiment.test_ids(cell)}
         claimed = {cell for each in groups for cell in each.cells}
         had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
-        is_theirs = planned <= here.block < here.order.profile.most_blocks and 0 in had.values()
+        part = SINGLES_PART
+        if here.needed and here.block <= FEWEST_BLOCKS < planned:
+            part = EARLY_PART
+        elif planned <= here.block and here.is_followed and 0 in had.values():
+            part = LATE_PART
 
         def rank(cell: Cell) -> tuple[bool, int, bool, bool, float]:
             is_needed, pace = cell.id in here.needed, open_ones[cell]
@@ -280,7 +289,7 @@ class ClosedDriver:
             sorted(open_ones, key=rank),
             self.paces,
             {cell for cell in in_tables if not had[cell]},
-            (1.0 if is_theirs else SINGLES_PART) * seconds,
+            part * seconds,
         )
         if here.block == planned:
             for cell in open_ones:

@@ -20,6 +20,9 @@ from restbench.store.store import Run
 
 #: A block has at least this share of the duration in its profile, however long earlier blocks took.
 LEAST_BLOCK_PART = 0.5
+#: A planned block may be so many times as long as the last one had to be. With less, the cells that
+#: have trials in any case would leave no time for the ratios that claims need.
+SPARE_TIMES = 1.5
 
 
 def execute(order: Order, run: Run, view: View) -> Manifest:
@@ -47,12 +50,20 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             elif finished and not _is_begun(order, run, view):
                 break
             seconds = block_seconds(order, run, number)
-            has_intervals = len(finished) >= FEWEST_BLOCKS
-            needed = needed_cells(waiting) if has_intervals else frozenset()
             in_time = len(finished) + max(1, blocks_to_come(order, run))
-            last = min(order.profile.blocks, in_time)
-            groups = groups_of(order)
-            _measure(BlockOrder(order, run, view, number, groups, seconds, needed, last))
+            _measure(
+                BlockOrder(
+                    order,
+                    run,
+                    view,
+                    number,
+                    groups_of(order),
+                    seconds,
+                    needed=needed_cells(waiting, is_early=len(finished) < FEWEST_BLOCKS),
+                    last=min(order.profile.blocks, in_time),
+                    is_followed=len(to_come) > 1 and has_time(order, run, after_s=seconds),
+                )
+            )
             finished.add(to_come.pop(0))
         windows.take(order, run, view)
     except BaseException:
@@ -77,10 +88,11 @@ def undecided(decisions: Sequence[Decision]) -> list[Decision]:
     return [each for each in decisions if each.is_open]
 
 
-def has_time(order: Order, run: Run) -> bool:
-    """Whether there is time for a block like the last beyond the planned ones."""
+def has_time(order: Order, run: Run, after_s: float = 0.0) -> bool:
+    """Whether there is time, in `after_s` seconds, for a block like the last beyond the planned
+    ones."""
     last_s = [each.seconds or 0.0 for each in run.trials.blocks() if each.finished][-1:]
-    return max(order.profile.block_s, *last_s) <= _left_s(order, run)
+    return max([order.profile.block_s, *last_s]) <= _left_s(order, run) - after_s
 
 
 def _is_begun(order: Order, run: Run, view: View) -> bool:
@@ -116,14 +128,14 @@ def _shortest_s(order: Order, run: Run) -> float:
 
 def block_seconds(order: Order, run: Run, number: int) -> float:
     """The duration of a block. The planned blocks to come share the time that is left of the run,
-    without its long windows, and are at most as long as the profile says; earlier blocks may have
-    taken more than their share. Blocks beyond the planned ones are as long as the profile says. No
-    block is shorter than `_shortest_s`."""
+    without its long windows; earlier blocks may have taken more than their share. They are at most
+    as long as the profile says, or SPARE_TIMES as long as the last one had to be. Blocks beyond the
+    planned ones are as long as the profile says. No block is shorter than `_shortest_s`."""
     profile, shortest_s = order.profile, _shortest_s(order, run)
     if number > profile.blocks:
         return max(profile.block_s, shortest_s)
     share_s = _left_s(order, run) / max(1, blocks_to_come(order, run))
-    return max(shortest_s, min(profile.block_s, share_s))
+    return max(shortest_s, min(max(profile.block_s, SPARE_TIMES * shortest_s), share_s))
 
 
 def _left_s(order: Order, run: Run) -> float:
@@ -132,13 +144,17 @@ def _left_s(order: Order, run: Run) -> float:
     return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
-def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:
+def needed_cells(decisions: Sequence[Decision], *, is_early: bool = False) -> frozenset[str]:
     """The ids of the cells that open claims need more trials of: the next block gives them the
-    time."""
+    time. Early, before the run has the blocks of a verdict, these are the cells of the parts that
+    are near one, without the claims of which a part fails by far (`PartDecision.prospect`)."""
     found: set[str] = set()
     for each in decisions:
-        open_parts = [part for part in each.parts if part.is_open]
-        found |= {cell for part in open_parts or each.parts for cell in part.cells}
+        wanted = [part for part in each.parts if part.is_open and part.decides]
+        if is_early:
+            fails = any(part.prospect == "fails" for part in wanted)
+            wanted = [part for part in wanted if part.prospect == "near" and not fails]
+        found |= {cell for part in wanted for cell in part.cells}
     return frozenset(found)
 
 

@@ -19,6 +19,7 @@ from restbench.judge.verdicts import (
     is_on_margin,
     judge_table,
     more_times,
+    prospect,
     verdict,
 )
 
@@ -254,3 +255,30 @@ def _ends(logs: np.typing.NDArray[np.float64], expect: Expectation, extended: in
             break
     (last,) = judge_table([(_of(logs[: blocks + extended]), expect)])
     return last
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expect", "told"),
+    [
+        (1.50, "greater", "holds"),
+        (1.20, "greater", "near"),
+        (0.90, "greater", "near"),
+        (0.85, "greater", "fails"),
+        (0.50, "less", "holds"),
+        (2.00, "less", "fails"),
+        (1.00, "same", "near"),
+        (1.50, "same", "fails"),
+        (0.70, "not greater", "holds"),
+        (1.00, "not greater", "near"),
+        (1.30, "not greater", "fails"),
+        (1.30, "not less", "holds"),
+        (0.70, "not less", "fails"),
+        (0.70, "equal", None),
+        (None, "greater", None),
+    ],
+)
+def test_an_estimate_alone_is_near_a_verdict_or_far_from_one(
+    estimate: float | None, expect: Expectation, told: str | None
+) -> None:
+    """The margin is 5 %, and an estimate is near within 20 % of it: 1.05 x 1.2 = 1.26."""
+    assert prospect(Comparison(0.05, estimate, blocks=1), expect) == told

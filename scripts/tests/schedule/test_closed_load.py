@@ -276,14 +276,28 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("number", "most", "expected"), [(2, 4, None), (3, 3, None), (3, 4, 1), (4, 4, None), (4, 5, 1)]
+    ("number", "is_followed", "expected"),
+    [(2, True, None), (3, False, None), (3, True, 1), (4, False, None), (4, True, 1)],
 )
-def test_one_that_had_none_may_have_a_whole_block_after_the_planned_ones_where_others_follow(
-    tmp_path: Path, number: int, most: int, expected: int | None
+def test_one_that_had_none_may_have_most_of_a_block_after_the_planned_ones_where_others_follow(
+    tmp_path: Path, number: int, is_followed: bool, expected: int | None
+) -> None:
+    """Without a further block, claims would go without the time of the last one."""
+    here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
+    here.is_followed = is_followed
+    assert taken(driver, 1.5 * driver.paces[SLOW].seconds).get(SLOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "planned", "needed", "expected"),
+    [(3, 5, {FAST.id}, None), (4, 5, {FAST.id}, 1), (3, 5, (), 1), (3, 3, {FAST.id}, 1)],
+)
+def test_slow_cells_wait_for_later_blocks_where_claims_need_the_time_of_the_first_ones(
+    tmp_path: Path, number: int, planned: int, needed: Iterable[str], expected: int | None
 ) -> None:
     here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
-    here.order.profile.most_blocks = most
-    assert taken(driver, 1.5 * driver.paces[SLOW].seconds).get(SLOW) == expected
+    here.order.profile.blocks, here.needed = planned, frozenset(needed)
+    assert taken(driver, 3 * driver.paces[SLOW].seconds).get(SLOW) == expected
 
 
 def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(

@@ -33,12 +33,7 @@ from restbench.store.trials import SPARE_S
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks.
-UNDECIDED = SimpleNamespace(
-    parts=(
-        SimpleNamespace(is_open=True, cells=("a", "b")),
-        SimpleNamespace(is_open=False, cells=("c",)),
-    )
-)
+UNDECIDED = SimpleNamespace(parts=())
 
 #: A block that is not made up.
 MEASURE = block.measure
@@ -269,21 +264,6 @@ where = { strategy = "serial" }
     assert [each.compared for each in found] == [True, False]
 
 
-def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    needed = []
-
-    def measure(wanted: BlockOrder) -> None:
-        needed.append(wanted.needed)
-        measured(wanted)
-
-    monkeypatch.setattr(block, "measure", measure)
-    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
-    runner.execute(order_of(tmp_path, 2, 5), run, View())
-    assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
-
-
 def took(run: Run, number: int, minutes: int, **facts: float) -> None:
     """A finished block without trials."""
     run.trials.begin(number, "2026-11-24T01:00:00+00:00", facts)
@@ -381,6 +361,18 @@ def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run)
     order = order_of(tmp_path, 5, 5, minutes=60)
     took(run, 1, minutes=23, **{SPARE_S: 60.0})
     assert runner.block_seconds(order, run, 2) == 22 * 60
+
+
+def test_a_planned_block_leaves_time_beyond_what_the_last_one_had_to_take(
+    tmp_path: Path, run: Run
+) -> None:
+    """As in a run of an hour: cells that have trials in any case filled the blocks of 400 s."""
+    order = order_of(tmp_path, 5, 9, minutes=60)
+    order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 6.0}))
+    assert runner.block_seconds(order, run, 1) == 360
+    took(run, 1, minutes=10, **{SPARE_S: 0.0})
+    assert runner.block_seconds(order, run, 2) == 3000 / 4, "its share, less than 1.5 x 600 s"
+    assert runner.block_seconds(order, run, 6) == 600
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
