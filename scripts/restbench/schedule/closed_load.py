@@ -89,7 +89,6 @@ class ClosedDriver:
             if response_s < math.inf:  # else no answer was right
                 measured_s[name] = response_s
         known = {cell: measured_s[cell.id] for cell in here.cells if cell.id in measured_s}
-        cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
             experiment, level = here.order.experiment, cell.complexity
@@ -97,6 +96,8 @@ class ClosedDriver:
             is_mix = has_sizes or bool(experiment.messages(level))
             limit_s = here.order.profile.longest_round_s
             limit_s = math.inf if experiment.test_ids(cell) else limit_s
+            running = here.deployments.of(cell)
+            cores = len(running.cores.service) if running else 1
             found, longest_s = known.get(cell) or predicted_s(cell, known, cores), 0.0
             # Of a mix, `alone_s` is the sum over its sizes, not the mean.
             alone_s = 0.0 if is_mix else here.alone_s.get(cell, 0.0)

@@ -184,17 +184,24 @@ def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: P
     assert [each.block for each in again.file.events()] == [1], "told once"
 
 
-MIX = cell("java serial mix 10")
+MIX, BOUND = cell("java serial mix 10"), cell("java thread-per-element medium 10 core0")
 
 
 @pytest.mark.parametrize(
     ("which", "alone_s", "is_piloted"),
-    [(ALONE, 2.1, False), (ALONE, 1.9, True), (TABLE, 20.0, True), (MIX, 20.0, True)],
+    [
+        (ALONE, 2.1, False),
+        (ALONE, 1.9, True),
+        (BOUND, 1.1, False),
+        (TABLE, 20.0, True),
+        (MIX, 20.0, True),
+    ],
 )
 def test_where_one_request_shows_that_a_cell_is_over_the_limit_it_needs_no_pilot(
     tmp_path: Path, short_loads: list[Cell], which: Cell, alone_s: float, is_piloted: bool
 ) -> None:
-    """Pilots of such cells took minutes of a block. Ten users share two cores."""
+    """Pilots of such cells took minutes of a block. Ten users share two cores, or the one to which
+    the service is bound."""
     piloted(tmp_path, claimed=[FAST], rest=[which], alone_s={which: alone_s})
     assert (which in short_loads) is is_piloted
 

@@ -51,8 +51,8 @@ def piloted(
     alone_s: Mapping[Cell, float] | None = None,
 ) -> tuple[Any, ClosedDriver]:
     groups = TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)
-    java = SimpleNamespace(cores=SimpleNamespace(service=(0, 1)))
-    up = SimpleNamespace(up={"java": java})
+    cores = {False: SimpleNamespace(service=(0, 1)), True: SimpleNamespace(service=(0,))}
+    up = SimpleNamespace(of=lambda of: SimpleNamespace(cores=cores[of.placement == "core0"]))
     driver = ClosedDriver(block_of(path, order(), groups, number, up=up))
     driver.here.alone_s |= alone_s or {}
     driver.pilot()
