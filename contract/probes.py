@@ -294,6 +294,12 @@ PROBES = (
         (head(CHUNKED) + chunk(BODY) + chunk(b"") + head() + BODY, Answer(2)),
     ),
     Probe(
+        "coding-before-chunked",
+        "A body is not unpacked: another coding is refused, or its name ignored.",
+        "200|" + REFUSED,
+        (head("Transfer-Encoding: gzip, chunked", length=None) + chunk(BODY), chunk(b""), Answer()),
+    ),
+    Probe(
         "expect-100-continue",
         "A client that waits for 100 gets it before it sends its body.",
         "100 200",
