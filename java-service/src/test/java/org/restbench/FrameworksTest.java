@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
-import org.restbench.settings.InvalidSetting;
+import org.restbench.settings.Settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 import tools.jackson.databind.JsonNode;

@@ -20,4 +20,12 @@ public interface CoreAffinity {
         /** The cores that the thread may run on now, read from the kernel each time. May be called by any thread. */
         BitSet allowedCores();
     }
+
+    /** A thread is not pinned to the core that it was to be pinned to. */
+    public static final class PinRefused extends RuntimeException {
+        /** @param reason what was asked for and what the kernel reports; clients see it as well */
+        public PinRefused(String reason) {
+            super(reason);
+        }
+    }
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import org.restbench.affinity.CoreAffinity.PinRefused;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

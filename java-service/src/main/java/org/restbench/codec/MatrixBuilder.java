@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.Kernel;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /**
  * Builds a matrix row by row, from any format. For each error code, it keeps the message that comes first in the

@@ -6,8 +6,8 @@ import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 import tools.jackson.core.io.NumberOutput;
 
 /**

@@ -8,8 +8,8 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /**
  * A matrix as text, as a format other than JSON yields it once its syntax is parsed. Rules, their order and messages

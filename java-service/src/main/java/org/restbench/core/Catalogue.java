@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 
 /**
  * All compute routes: each protocol under each strategy that can run its workload. Also the list of strategies that

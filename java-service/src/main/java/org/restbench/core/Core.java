@@ -5,7 +5,7 @@ import java.util.Map;
 import org.restbench.core.Catalogue.PathMatch;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.core.Pages.Page;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 
 /**

@@ -6,7 +6,7 @@ import org.restbench.codec.RequestIds;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.execution.ExecutionStrategy.StrategyFault;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.slf4j.Logger;

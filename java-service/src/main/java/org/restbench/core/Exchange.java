@@ -55,7 +55,7 @@ public final class Exchange implements OpenResult {
      * unknown length is admitted after the body, which may turn out to be too large.
      *
      * @throws RequestRefused 007 or 008
-     * @throws org.restbench.memory.MemoryRefused where there is no memory for the body
+     * @throws org.restbench.memory.MemoryBudget.MemoryRefused where there is no memory for the body
      */
     void open() {
         long declared = head.declaredBytes();

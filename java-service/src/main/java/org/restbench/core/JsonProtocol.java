@@ -5,10 +5,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.restbench.codec.Codec;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.Job;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.workload.RequestId;
 
 /** One operation of a workload in JSON: the workload's codec reads the body and writes the answer. */

@@ -1,12 +1,12 @@
 package org.restbench.core;
 
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
-import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.memory.MemoryBudget;
 
 /**

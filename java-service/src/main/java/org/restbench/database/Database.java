@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.restbench.database.Session.Sql;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -5,7 +5,9 @@ import java.util.List;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.ExecutionStrategy.Deadline;
-import org.restbench.execution.Technique.Cuts;
+import org.restbench.execution.Strategies.Technique.Cuts;
+import org.restbench.execution.ThreadPool.ThreadBudget;
+import org.restbench.workload.Workload;
 
 /** The table of all strategies this service offers. Made once; closing it ends the strategies' threads. */
 public final class Strategies implements AutoCloseable {
@@ -121,5 +123,33 @@ public final class Strategies implements AutoCloseable {
     public void close() {
         Deadline deadline = Deadline.afterSeconds(STOP_SECONDS);
         table.forEach(technique -> technique.strategy().close(deadline));
+    }
+
+    /**
+     * A strategy as it is offered to clients.
+     *
+     * @param name the part of a path after the workload's name
+     * @param key the study's name for it, null where it has none
+     * @param description one sentence
+     * @param cuts how the strategy cuts loops
+     */
+    public record Technique(String name, String key, String description, Cuts cuts, ExecutionStrategy strategy) {
+        public enum Cuts {
+            /** Not at all: the strategy works in the same way with or without loops. */
+            NOTHING,
+            /** Into tasks of the grain that the loop asks for, or coarser ones. */
+            TASKS,
+            /** Each unit is a task of its own, whatever grain the loop asks for. */
+            UNITS
+        }
+
+        /**
+         * Whether the strategy is offered for this workload. A strategy that cuts loops is not offered where there are
+         * none, as it would run as another strategy does, and one that cuts single units is not offered where these are
+         * too small.
+         */
+        public boolean takes(Workload<?, ?> workload) {
+            return cuts == Cuts.NOTHING || workload.hasLoops() && (cuts == Cuts.TASKS || workload.takesSingleUnits());
+        }
     }
 }

@@ -2,7 +2,7 @@ package org.restbench.framework;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.restbench.settings.InvalidSetting;
+import org.restbench.settings.Settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 
 /**

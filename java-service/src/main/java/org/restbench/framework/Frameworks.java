@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.catalina.util.ServerInfo;
 import org.eclipse.jetty.util.Jetty;
-import org.restbench.settings.InvalidSetting;
+import org.restbench.settings.Settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 import reactor.netty.http.server.HttpServer;
 

@@ -22,7 +22,7 @@ import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.execution.ExecutionStrategy.StrategyFault;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
 
 /**

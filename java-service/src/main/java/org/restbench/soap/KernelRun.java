@@ -2,11 +2,11 @@ package org.restbench.soap;
 
 import java.util.Locale;
 import java.util.stream.Stream;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.soap.npb.KernelName;
 import org.restbench.soap.npb.NpbPort;
@@ -14,9 +14,9 @@ import org.restbench.soap.npb.Result;
 import org.restbench.soap.npb.Run;
 import org.restbench.soap.npb.RunResponse;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.npb.NpbRequest;
-import org.restbench.workload.npb.NpbResult;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.NpbWorkload.NpbRequest;
+import org.restbench.workload.npb.NpbWorkload.NpbResult;
+import org.restbench.workload.npb.Problem.Outcome;
 
 /** Runs the kernel of the NAS Parallel Benchmarks that the message names. */
 final class KernelRun extends Operation<NpbRequest, NpbResult> {

@@ -1,10 +1,10 @@
 package org.restbench.soap;
 
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.MatrixRows;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.Multiply;
@@ -12,8 +12,8 @@ import org.restbench.soap.matrix.MultiplyResponse;
 import org.restbench.soap.matrix.Operand;
 import org.restbench.soap.matrix.Product;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** The operation that multiplies two matrices. */
 final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {

@@ -1,7 +1,7 @@
 package org.restbench.soap;
 
 import org.restbench.codec.Codec;
-import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 

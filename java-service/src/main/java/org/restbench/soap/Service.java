@@ -2,7 +2,7 @@ package org.restbench.soap;
 
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 
 /**
  * A SOAP service of the contract, which has one operation.

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.core.ErrorCode;
 import org.restbench.core.Pages.Page;
 import org.restbench.core.Protocol;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 
 /**
  * SOAP 1.1 by Apache CXF. CXF reads the XML on the server's thread before the strategy runs, and writes it there

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.affinity.CoreAffinity.PinRefused;
 
 class OpenHftAffinityTest {
     private final OpenHftAffinity affinity = new OpenHftAffinity();

@@ -24,15 +24,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.execution.StrategiesOf;
-import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.matrix.MatrixWorkload;
 

@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 
 /**
  * The messages of the queues of technique {@code memory}. They take at most a quarter of the memory budget, because the

@@ -1,6 +1,7 @@
 package org.restbench.workload.messages;
 
 import java.util.List;
+import org.restbench.database.Session;
 
 /**
  * The answer to a request.
@@ -43,4 +44,22 @@ public record MessagesAnswer(Object members, boolean replayed, long connectionNa
     public record EmptyPop(String requestId, Long id) {}
 
     public record MessageDeletion(long id, boolean deleted) {}
+
+    /**
+     * A message in a queue.
+     *
+     * @param receiver null where the message is for nobody in particular
+     * @param sentAt in µs since 1970
+     */
+    public record Message(long id, long sender, Long receiver, String body, long sentAt) {
+        /** Reads a message to a known receiver, 0 for nobody in particular, from a row. */
+        static Session.Row<Message> to(long receiver) {
+            return row -> new Message(
+                    row.getLong("id"),
+                    row.getLong("sender"),
+                    receiver == 0 ? null : receiver,
+                    row.getString("body"),
+                    row.getLong("sent_at"));
+        }
+    }
 }

@@ -14,6 +14,7 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.messages.MessagesAnswer.BroadcastIds;
 import org.restbench.workload.messages.MessagesAnswer.EmptyPop;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 import org.restbench.workload.messages.MessagesAnswer.MessageDeletion;
 import org.restbench.workload.messages.MessagesAnswer.MessageList;
 import org.restbench.workload.messages.MessagesAnswer.PopResult;

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
 import org.restbench.database.Session.Setting;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 import org.restbench.workload.messages.MessagesRequest.Broadcast;
 import org.restbench.workload.messages.MessagesRequest.Pop;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;

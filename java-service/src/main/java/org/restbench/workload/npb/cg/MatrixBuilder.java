@@ -3,6 +3,7 @@ package org.restbench.workload.npb.cg;
 import java.util.Arrays;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
+import org.restbench.workload.npb.cg.ConjugateGradient.GradientClass;
 
 /**
  * Builds {@code A = sum w_i v_i v_i^T + (0.1 - shift) I} with weights that fall geometrically from 1 to 0.1, row by

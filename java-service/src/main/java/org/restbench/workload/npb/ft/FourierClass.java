@@ -2,6 +2,7 @@ package org.restbench.workload.npb.ft;
 
 import java.util.Arrays;
 import java.util.List;
+import org.restbench.workload.npb.ft.BoxTransform.Batch;
 
 /**
  * The constants of one class of FT.

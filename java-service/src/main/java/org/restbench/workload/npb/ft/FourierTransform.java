@@ -5,9 +5,8 @@ import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
-import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.ft.BoxTransform.Batch;
 
 /**
  * FT: solves a diffusion equation in three dimensions by Fourier transforms.
@@ -15,7 +14,7 @@ import org.restbench.workload.npb.Problem;
  * @param sizes the class
  * @param seed of the random numbers: NPB's, except in tests
  */
-public record FourierTransform(FourierClass sizes, long seed) implements Problem<Start> {
+public record FourierTransform(FourierClass sizes, long seed) implements Problem<FourierTransform.Start> {
     private static final double EPSILON = 1e-12;
     private static final int CHECKED_POINTS = 1024;
 
@@ -106,5 +105,72 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
     @Override
     public long keptBytes() {
         return 2L * Double.BYTES * sizes.size();
+    }
+
+    /**
+     * The source of a run's initial field. NPB draws the field within the timed region, so filling it is a part of the
+     * run.
+     */
+    @FunctionalInterface
+    interface Start {
+        void fill(Field field, ParallelLoop loop);
+
+        /** Draws the random numbers anew for each field: alternating real and imaginary parts, point after point. */
+        static Start drawn(long seed) {
+            return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
+                LinearCongruential random = LinearCongruential.after(2L * from, seed);
+                for (int point = from; point < to; point++) {
+                    field.re()[point] = random.next();
+                    field.im()[point] = random.next();
+                }
+            });
+        }
+
+        /** Copies a field that requests share. */
+        static Start kept(Field kept) {
+            return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
+                System.arraycopy(kept.re(), from, field.re(), from, to - from);
+                System.arraycopy(kept.im(), from, field.im(), from, to - from);
+            });
+        }
+    }
+
+    /**
+     * One step in time of the spectrum: each component fades by {@code exp(-4 alpha pi² |k|²)}. The factor of a
+     * component is the product of one factor for each axis.
+     */
+    record Evolution(double[] alongX, double[] alongY, double[] alongZ) {
+        private static final double ALPHA = 1e-6;
+
+        Evolution(FourierClass sizes) {
+            this(factors(sizes.nx()), factors(sizes.ny()), factors(sizes.nz()));
+        }
+
+        private static double[] factors(int points) {
+            double[] factors = new double[points];
+            for (int k = 0; k < points; k++) {
+                double wave = (k + points / 2) % points - points / 2;
+                factors[k] = Math.exp(-4 * ALPHA * Math.PI * Math.PI * wave * wave);
+            }
+            return factors;
+        }
+
+        /** Fades one plane of the spectrum by one step, and copies it. */
+        void fade(Field spectrum, Field copy, int z) {
+            for (int y = 0; y < spectrum.ny(); y++) {
+                int row = z * spectrum.plane() + y * spectrum.nx();
+                double factor = alongZ[z] * alongY[y];
+                fade(spectrum.re(), copy.re(), row, factor);
+                fade(spectrum.im(), copy.im(), row, factor);
+            }
+        }
+
+        private void fade(double[] part, double[] copy, int row, double factor) {
+            for (int x = 0; x < alongX.length; x++) {
+                double faded = part[row + x] * (factor * alongX[x]);
+                part[row + x] = faded;
+                copy[row + x] = faded;
+            }
+        }
     }
 }

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
+import org.restbench.workload.npb.cg.ConjugateGradient.GradientClass;
 
 class ConjugateGradientTest {
     private static final long SEED = LinearCongruential.SEED;

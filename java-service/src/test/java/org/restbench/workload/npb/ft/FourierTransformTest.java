@@ -16,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
+import org.restbench.workload.npb.ft.FourierTransform.Start;
 
 class FourierTransformTest {
     private static final long SEED = LinearCongruential.SEED;
