@@ -169,7 +169,7 @@ public class Wiring {
         if (framework.kind() == WebApplicationType.SERVLET) { // a SOAP request keeps the server's thread
             for (SoapProtocol soap : SoapProtocol.of(workloads)) {
                 protocols.add(soap);
-                descriptions.put("/" + soap.name(), soap.description());
+                descriptions.put("/" + soap.name(), soap::description);
             }
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);

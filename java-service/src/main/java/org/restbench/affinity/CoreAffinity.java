@@ -1,6 +1,7 @@
 package org.restbench.affinity;
 
 import java.util.BitSet;
+import java.util.function.Supplier;
 
 /** The cores that the operating system allows, and the pinning of a thread to one of them. */
 public interface CoreAffinity {
@@ -10,16 +11,10 @@ public interface CoreAffinity {
     /**
      * Pins the current thread to one core.
      *
+     * @return reads from the kernel, on any thread, the cores that the pinned thread may run on by then
      * @throws PinRefused where the thread may not run on exactly that core afterwards
      */
-    PinnedCore pinCurrentThread(int core);
-
-    /** A pin that was made, to check later whether it still holds. */
-    @FunctionalInterface
-    interface PinnedCore {
-        /** The cores that the thread may run on now, read from the kernel each time. May be called by any thread. */
-        BitSet allowedCores();
-    }
+    Supplier<BitSet> pinCurrentThread(int core);
 
     /** A thread is not pinned to the core that it was to be pinned to. */
     public static final class PinRefused extends RuntimeException {

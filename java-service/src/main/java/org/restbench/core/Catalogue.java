@@ -71,7 +71,7 @@ public final class Catalogue {
                         .toList());
         Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // by path and method
         for (Protocol protocol : protocols) {
-            Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Errors.FAULT, null));
+            Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Refusal.FAULT, null));
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();

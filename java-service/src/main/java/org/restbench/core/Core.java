@@ -30,6 +30,9 @@ public record Core(
         WorkLimits limits,
         Delays delays,
         int maxBodyBytes) {
+    /** Result of {@link #open}. */
+    public sealed interface OpenResult permits Reply, Exchange {}
+
     /** A longer page may have to wait until its client reads it. */
     private static final int LONG_PAGE_BYTES = 64 << 10;
 
@@ -69,7 +72,7 @@ public record Core(
                     ? bounded(page.get(head))
                     : catalogue.refusal(head.rawPath(), Refusal.wrongMethod(List.of("GET")));
         } catch (Throwable thrown) {
-            return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
+            return catalogue.refusal(head.rawPath(), Refusal.of(thrown, () -> null));
         }
     }
 

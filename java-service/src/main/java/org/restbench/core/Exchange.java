@@ -19,7 +19,7 @@ import org.restbench.memory.MemoryBudget;
  * a time. Unless taking the body has returned a reply, exactly one of {@link #run} (once {@link #delayed} is done),
  * {@link #cutOff}, {@link #tooLarge} and {@link #refused} is called, once.
  */
-public final class Exchange implements OpenResult {
+public final class Exchange implements Core.OpenResult {
     /**
      * Largest array that is allocated by the declared length alone; beyond, memory grows with the bytes that arrive.
      */
@@ -213,7 +213,7 @@ public final class Exchange implements OpenResult {
      */
     public Reply refused(Throwable thrown) {
         try {
-            return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
+            return end(route.protocol().refusal(Refusal.of(thrown, () -> null)));
         } catch (Throwable failure) {
             return lastResort();
         }

@@ -83,9 +83,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
 
     private Reply refused(Job<I, O> job, Throwable thrown, Supplier<RequestId> requestId) {
         return refusal(
-                job.mayHaveTakenEffect(thrown)
-                        ? Errors.afterwards(thrown, requestId)
-                        : Errors.refusal(thrown, requestId));
+                job.mayHaveTakenEffect(thrown) ? Refusal.afterwards(thrown, requestId) : Refusal.of(thrown, requestId));
     }
 
     private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {

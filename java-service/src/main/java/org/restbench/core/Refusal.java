@@ -2,7 +2,17 @@ package org.restbench.core;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.restbench.codec.RequestIds;
+import org.restbench.execution.ExecutionStrategy.AbandonedException;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
+import org.restbench.execution.ExecutionStrategy.StrategyFault;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
+import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Why a request has no result, independent of the protocol that the reply is written in.
@@ -12,6 +22,10 @@ import org.restbench.workload.RequestId;
  * @param headers of the reply
  */
 public record Refusal(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
+    /** The message of 099 where clients get no details. */
+    static final String FAULT = "a fault of the service; its log says more";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Refusal.class);
     private static final Map<String, String> LATER = Map.of("Retry-After", "1");
 
     /**
@@ -45,5 +59,92 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
     static Refusal byServer(int status) {
         String message = "the request is refused with status " + status;
         return new Refusal(ErrorCode.MALFORMED, status, message, null, Map.of());
+    }
+
+    /**
+     * The refusal that a client gets for what was thrown. This is the one place that decides it.
+     *
+     * @param requestId reads the request's id; called only where the exception does not have it, as reading is
+     *     expensive
+     */
+    public static Refusal of(Throwable thrown, Supplier<RequestId> requestId) {
+        if (thrown instanceof RequestRefused refused) {
+            return refused.refusal();
+        }
+        if (thrown instanceof InvalidRequest invalid) {
+            return of(ErrorCode.of(invalid.code()), invalid.getMessage(), invalid.requestId());
+        }
+        if (thrown instanceof MemoryRefused refused) {
+            return refused.never()
+                    ? of(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
+                    : busy(refused.getMessage());
+        }
+        if (thrown instanceof StoppingException || thrown instanceof RejectedExecutionException) {
+            return busy("the service is stopping");
+        }
+        if (thrown instanceof AbandonedException) {
+            return busy("the client went away before its turn came");
+        }
+        if (thrown instanceof OutOfMemoryError) {
+            LOG.error("request {} met the end of memory or threads", shown(idUnlessOutOfMemory(requestId)), thrown);
+            return busy(MemoryRefused.now().getMessage());
+        }
+        return fault(thrown, requestId.get());
+    }
+
+    /**
+     * The refusal of a request whose work may have taken effect: always 099, as other codes mean that nothing was done.
+     */
+    static Refusal afterwards(Throwable thrown, Supplier<RequestId> requestId) {
+        return fault(thrown, idUnlessOutOfMemory(requestId));
+    }
+
+    private static Refusal fault(Throwable thrown, RequestId id) {
+        boolean isForClients = thrown instanceof StrategyFault;
+        LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : WithoutMessage.of(thrown));
+        return of(ErrorCode.FAULT, isForClients ? thrown.getMessage() : FAULT, id);
+    }
+
+    private static RequestId idUnlessOutOfMemory(Supplier<RequestId> requestId) {
+        try {
+            return requestId.get();
+        } catch (OutOfMemoryError still) {
+            return null;
+        }
+    }
+
+    /** The id for one line of the log, in ASCII without control characters, so that an id cannot forge another line. */
+    private static String shown(RequestId id) {
+        if (id == null) {
+            return "without a readable id";
+        }
+        StringBuilder shown = new StringBuilder();
+        RequestIds.asReceived(id).chars().forEach(unit -> {
+            if (unit >= ' ' && unit <= '~') {
+                shown.append((char) unit);
+            } else {
+                shown.append(String.format("\\u%04x", unit));
+            }
+        });
+        return shown.toString();
+    }
+
+    /**
+     * Stands for another throwable in the log: it has the class name and the stack trace, but not the message, as any
+     * message may quote what a client sent.
+     */
+    private static final class WithoutMessage extends Throwable {
+        private static final long serialVersionUID = 1L;
+
+        private WithoutMessage(Throwable thrown, Throwable mutedCause) {
+            super(thrown.getClass().getName(), mutedCause, false, true);
+            setStackTrace(thrown.getStackTrace());
+        }
+
+        /** Removes the messages of the throwable and of all its causes. */
+        static WithoutMessage of(Throwable thrown) {
+            Throwable cause = thrown.getCause();
+            return new WithoutMessage(thrown, cause == null ? null : of(cause));
+        }
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
 
 /** A complete reply. The framework that gets one sends it and calls {@link #sent}, even where sending fails. */
-public final class Reply implements OpenResult {
+public final class Reply implements Core.OpenResult {
     static final String JSON = "application/json";
 
     /** Content-Security-Policy of a reply that is data: a browser that shows it loads and runs nothing. */

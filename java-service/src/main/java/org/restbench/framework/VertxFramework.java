@@ -18,9 +18,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 

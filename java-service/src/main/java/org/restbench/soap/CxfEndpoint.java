@@ -16,7 +16,6 @@ import org.apache.cxf.message.MessageContentsList;
 import org.apache.cxf.phase.AbstractPhaseInterceptor;
 import org.apache.cxf.phase.Phase;
 import org.restbench.core.ErrorCode;
-import org.restbench.core.Errors;
 import org.restbench.core.Protocol.Call;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
@@ -24,6 +23,7 @@ import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
+import org.restbench.soap.Operation.Service;
 
 /**
  * A SOAP service served by CXF, which reads XML, validates it against the schema, and writes XML. Faults are not
@@ -124,7 +124,7 @@ final class CxfEndpoint {
                 return refused(Refusal.of(ErrorCode.MEMBER, place + ": does not fit the schema", null));
             }
         }
-        return refused(Errors.refusal(rootOf(failure), soap::id));
+        return refused(Refusal.of(rootOf(failure), soap::id));
     }
 
     private Reply refused(Refusal refusal) {
@@ -151,7 +151,7 @@ final class CxfEndpoint {
         return thrown instanceof Error || thrown instanceof StoppingException || thrown instanceof StrategyFault;
     }
 
-    /** The innermost of exceptions that wrap each other, or the outermost one that {@link Errors} knows. */
+    /** The innermost of exceptions that wrap each other, or the outermost one that {@link Refusal} knows. */
     private static Throwable rootOf(Throwable thrown) {
         Throwable root = thrown;
         while (root.getCause() != null && !isKnown(root)) {

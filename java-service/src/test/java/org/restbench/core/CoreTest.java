@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
 import org.restbench.codec.Workloads.CodedWorkload;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Job.WorkLimits;

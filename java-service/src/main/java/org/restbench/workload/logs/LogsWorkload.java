@@ -68,7 +68,7 @@ public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, Lo
     static LogsResult compute(LogsRequest request, List<Rule> rules, ParallelLoop loop) {
         List<String> lines = request.lines();
         int words = words(request.ruleSet());
-        long[] fired = loop.array(lines.size() * words);
+        long[] fired = new long[lines.size() * words];
         loop.forEach(lines.size(), 1, (from, to) -> {
             for (int line = from; line < to; line++) {
                 write(Line.of(lines.get(line)), rules, fired, line * words);

@@ -146,7 +146,7 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
 
         /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */
         Matrix run(ParallelLoop loop) {
-            long[] product = loop.array(one.rows() * two.columns());
+            long[] product = new long[one.rows() * two.columns()];
             int bits = request.bitsOfSums();
             Products products = new Products(one, two, product);
             ParallelLoop.Body body = request.kernel() == Kernel.LOOPS

@@ -5,6 +5,7 @@ import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.cg.SparseMatrix.MatrixBuilder;
 
 /**
  * CG: estimates an eigenvalue of a sparse matrix by the inverse power method.

@@ -53,10 +53,10 @@ final class Solver {
     /** Solves {@code A z = x}, makes x the unit vector along z, and estimates the eigenvalue. */
     double iterate(double shift) {
         solve();
-        double xz = elements.sum(loop, (from, to) -> Vectors.dot(x, z, from, to));
-        double zz = elements.sum(loop, (from, to) -> Vectors.dot(z, z, from, to));
+        double xz = elements.sum(loop, (from, to) -> dot(x, z, from, to));
+        double zz = elements.sum(loop, (from, to) -> dot(z, z, from, to));
         double scale = 1 / Math.sqrt(zz);
-        elements.forEach(loop, (from, to) -> Vectors.scale(z, scale, x, from, to));
+        elements.forEach(loop, (from, to) -> scale(z, scale, x, from, to));
         return shift + 1 / xz;
     }
 
@@ -64,21 +64,21 @@ final class Solver {
         Arrays.fill(z, 0);
         System.arraycopy(x, 0, r, 0, x.length);
         System.arraycopy(x, 0, p, 0, x.length);
-        double rho = elements.sum(loop, (from, to) -> Vectors.dot(r, r, from, to));
+        double rho = elements.sum(loop, (from, to) -> dot(r, r, from, to));
         for (int step = 0; step < steps; step++) {
             rho = step(rho);
         }
         multiply(z, q);
-        double square = elements.sum(loop, (from, to) -> Vectors.squaredDistance(x, q, from, to));
+        double square = elements.sum(loop, (from, to) -> squaredDistance(x, q, from, to));
         residualNorm = Math.sqrt(square);
     }
 
     /** @return the new rho, which is {@code r · r} */
     private double step(double rho) {
         double alpha = rho / multiply(p, q);
-        double newRho = elements.sum(loop, (from, to) -> Vectors.advance(alpha, p, z, q, r, from, to));
+        double newRho = elements.sum(loop, (from, to) -> advance(alpha, p, z, q, r, from, to));
         double beta = newRho / rho;
-        elements.forEach(loop, (from, to) -> Vectors.direction(r, beta, p, from, to));
+        elements.forEach(loop, (from, to) -> direction(r, beta, p, from, to));
         return newRho;
     }
 
@@ -86,5 +86,47 @@ final class Solver {
     private double multiply(double[] vector, double[] result) {
         products++;
         return rows.sum(loop, (from, to) -> matrix.multiply(vector, result, from, to));
+    }
+
+    private static double dot(double[] a, double[] b, int from, int to) {
+        double sum = 0;
+        for (int i = from; i < to; i++) {
+            sum += a[i] * b[i];
+        }
+        return sum;
+    }
+
+    private static double squaredDistance(double[] a, double[] b, int from, int to) {
+        double sum = 0;
+        for (int i = from; i < to; i++) {
+            double difference = a[i] - b[i];
+            sum += difference * difference;
+        }
+        return sum;
+    }
+
+    private static void scale(double[] vector, double factor, double[] result, int from, int to) {
+        for (int i = from; i < to; i++) {
+            result[i] = factor * vector[i];
+        }
+    }
+
+    /** {@code z += alpha p} and {@code r -= alpha q}; returns {@code r · r}. */
+    private static double advance(double alpha, double[] p, double[] z, double[] q, double[] r, int from, int to) {
+        double sum = 0;
+        for (int i = from; i < to; i++) {
+            z[i] += alpha * p[i];
+            double rest = r[i] - alpha * q[i];
+            r[i] = rest;
+            sum += rest * rest;
+        }
+        return sum;
+    }
+
+    /** {@code p = r + beta p}. */
+    private static void direction(double[] r, double beta, double[] p, int from, int to) {
+        for (int i = from; i < to; i++) {
+            p[i] = r[i] + beta * p[i];
+        }
     }
 }

@@ -14,7 +14,7 @@ import org.restbench.workload.npb.ft.BoxTransform.Batch;
  * @param sizes the class
  * @param seed of the random numbers: NPB's, except in tests
  */
-public record FourierTransform(FourierClass sizes, long seed) implements Problem<FourierTransform.Start> {
+public record FourierTransform(FourierClass sizes, long seed) implements Problem<Field> {
     private static final double EPSILON = 1e-12;
     private static final int CHECKED_POINTS = 1024;
 
@@ -27,34 +27,52 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return sizes.name();
     }
 
+    /** The field that requests share; null where each run draws its own. */
     @Override
-    public Start input(boolean kept, ParallelLoop loop) {
-        Start drawn = Start.drawn(seed);
-        if (!kept) {
-            return drawn;
+    public Field input(boolean kept, ParallelLoop loop) {
+        Field field = kept ? Field.zero(sizes, loop) : null;
+        if (kept) {
+            start(null, field, loop);
         }
-        Field field = Field.zero(sizes, loop);
-        drawn.fill(field, loop);
-        return Start.kept(field);
+        return field;
     }
 
     @Override
-    public Outcome run(Start start, ParallelLoop loop) {
+    public Outcome run(Field kept, ParallelLoop loop) {
         Field spectrum = Field.zero(sizes, loop);
         Field solution = Field.zero(sizes, loop);
-        start.fill(spectrum, loop);
+        start(kept, spectrum, loop);
         new BoxTransform(sizes).forward(spectrum, loop);
         long startNanos = System.nanoTime();
-        List<Double> checksums = solve(start, spectrum, solution, loop);
+        List<Double> checksums = solve(kept, spectrum, solution, loop);
         boolean verified = verified(checksums);
         long nanos = System.nanoTime() - startNanos;
         return new Outcome(verified, checksums, sizes.checksums(), sizes.iterations(), nanos, millionOperations());
     }
 
-    private List<Double> solve(Start start, Field spectrum, Field solution, ParallelLoop loop) {
+    /**
+     * Fills a run's initial field, from random numbers (alternating real and imaginary parts, point after point) where
+     * none is kept. NPB draws the field within the timed region, so this is a part of the run.
+     */
+    private void start(Field kept, Field field, ParallelLoop loop) {
+        Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
+            if (kept == null) {
+                LinearCongruential random = LinearCongruential.after(2L * from, seed);
+                for (int point = from; point < to; point++) {
+                    field.re()[point] = random.next();
+                    field.im()[point] = random.next();
+                }
+            } else {
+                System.arraycopy(kept.re(), from, field.re(), from, to - from);
+                System.arraycopy(kept.im(), from, field.im(), from, to - from);
+            }
+        });
+    }
+
+    private List<Double> solve(Field kept, Field spectrum, Field solution, ParallelLoop loop) {
         Evolution evolution = new Evolution(sizes);
         BoxTransform transform = new BoxTransform(sizes);
-        start.fill(spectrum, loop);
+        start(kept, spectrum, loop);
         transform.forward(spectrum, loop);
         List<Double> checksums = new ArrayList<>();
         for (int iteration = 0; iteration < sizes.iterations(); iteration++) {
@@ -105,34 +123,6 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
     @Override
     public long keptBytes() {
         return 2L * Double.BYTES * sizes.size();
-    }
-
-    /**
-     * The source of a run's initial field. NPB draws the field within the timed region, so filling it is a part of the
-     * run.
-     */
-    @FunctionalInterface
-    interface Start {
-        void fill(Field field, ParallelLoop loop);
-
-        /** Draws the random numbers anew for each field: alternating real and imaginary parts, point after point. */
-        static Start drawn(long seed) {
-            return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
-                LinearCongruential random = LinearCongruential.after(2L * from, seed);
-                for (int point = from; point < to; point++) {
-                    field.re()[point] = random.next();
-                    field.im()[point] = random.next();
-                }
-            });
-        }
-
-        /** Copies a field that requests share. */
-        static Start kept(Field kept) {
-            return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
-                System.arraycopy(kept.re(), from, field.re(), from, to - from);
-                System.arraycopy(kept.im(), from, field.im(), from, to - from);
-            });
-        }
     }
 
     /**

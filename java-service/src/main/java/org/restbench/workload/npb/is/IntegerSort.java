@@ -76,7 +76,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
 
         /** @param rangeBits log2 of the range */
         static Keys generate(int count, int rangeBits, long seed, boolean shared, ParallelLoop loop) {
-            int[] values = loop.ints(count);
+            int[] values = new int[count];
             // the sum of four states and the scaling are exact in integers, and the same as NPB's in double precision
             int shift = LinearCongruential.BITS + 2 - rangeBits;
             Blocks.of(count, DRAWS).forEach(loop, (from, to) -> {
@@ -130,7 +130,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
 
         /** Places each key by its rank and returns whether the keys are then sorted. The ranks are destroyed. */
         boolean sortsKeys() {
-            int[] sorted = loop.ints(keys.length);
+            int[] sorted = new int[keys.length];
             for (int key : keys) {
                 sorted[--ranks[key]] = key;
             }
@@ -180,7 +180,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
         int[] cumulative(int[] keys, ParallelLoop loop) {
             AtomicInteger used = new AtomicInteger();
             loop.forEach(count, keysPerTask, (from, to) -> {
-                int[] own = cleared(used.getAndIncrement(), loop);
+                int[] own = cleared(used.getAndIncrement());
                 for (int i = from; i < to; i++) {
                     own[keys[i]]++;
                 }
@@ -193,9 +193,9 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
          * The zeroed histogram of a task. It needs no lock: each number belongs to one task, and the next loop begins
          * when this one has ended.
          */
-        private int[] cleared(int number, ParallelLoop loop) {
+        private int[] cleared(int number) {
             if (partial[number] == null) {
-                partial[number] = loop.ints(range);
+                partial[number] = new int[range];
             } else {
                 Arrays.fill(partial[number], 0);
             }

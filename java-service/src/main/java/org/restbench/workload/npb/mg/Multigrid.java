@@ -5,6 +5,7 @@ import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.mg.Stencils.Smoother;
 
 /**
  * MG: V-cycles on a periodic Poisson problem in three dimensions.
@@ -156,7 +157,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
         }
 
         void residual() {
-            Residual.compute(grids[finest], u[finest], v, r[finest], loop);
+            Stencils.residual(grids[finest], u[finest], v, r[finest], loop);
         }
 
         double norm() {
@@ -169,13 +170,13 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
          */
         void cycle() {
             for (int k = finest; k > 0; k--) {
-                Restriction.compute(grids[k], r[k], grids[k - 1], r[k - 1], loop);
+                Stencils.restrict(grids[k], r[k], grids[k - 1], r[k - 1], loop);
             }
             Arrays.fill(u[0], 0);
             smooth(0);
             for (int k = 1; k < finest; k++) {
                 new Prolongation(grids[k - 1], u[k - 1], grids[k], u[k]).assign(loop);
-                Residual.compute(grids[k], u[k], r[k], r[k], loop);
+                Stencils.residual(grids[k], u[k], r[k], r[k], loop);
                 smooth(k);
             }
             new Prolongation(grids[finest - 1], u[finest - 1], grids[finest], u[finest]).add(loop);

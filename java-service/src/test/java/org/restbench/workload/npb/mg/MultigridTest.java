@@ -17,6 +17,7 @@ import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.npb.Problem.Outcome;
 import org.restbench.workload.npb.mg.Multigrid.Hierarchy;
 import org.restbench.workload.npb.mg.Multigrid.MultigridClass;
+import org.restbench.workload.npb.mg.Stencils.Smoother;
 
 class MultigridTest {
     private static final long SEED = LinearCongruential.SEED;
