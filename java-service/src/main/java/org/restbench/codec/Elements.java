@@ -41,7 +41,6 @@ final class Elements {
         memory.grow(FEW * Long.BYTES);
     }
 
-    /** How many elements were added. */
     int size() {
         return dropped + kept;
     }

@@ -141,7 +141,6 @@ final class MatrixBuilder {
      * @param id null where there is no valid one
      */
     record Operands(RequestId id, MatrixBuilder one, MatrixBuilder two) {
-        /** @return the kernel asked for */
         private Kernel requireSound(Query query, int mostElements) {
             Kernel kernel = kernel(query);
             InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);

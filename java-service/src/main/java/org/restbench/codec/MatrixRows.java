@@ -68,7 +68,6 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return request;
     }
 
-    /** The rows of a product as text. */
     public static List<String> of(MatrixProduct product) {
         Matrix matrix = product.product();
         List<String> rows = new ArrayList<>(matrix.rows());

@@ -76,7 +76,6 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The contract's members in its order. */
     @Override
     public byte[] encode(NpbResult result) {
         Outcome outcome = result.outcome();

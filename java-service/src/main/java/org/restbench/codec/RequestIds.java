@@ -6,7 +6,6 @@ import tools.jackson.core.JsonToken;
 
 /** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
-    /** The message for a request without a valid id. */
     static final String RULE = "requestId: must be a string of 1 to 128 characters or a 64-bit integer";
 
     private static final int MOST_CODE_POINTS = 128;

@@ -40,7 +40,6 @@ public record Workloads(List<CodedWorkload<?, ?>> operations) implements AutoClo
      *     nothing follows. A segment in braces stands for any one segment, see {@link Query#path}
      */
     public record CodedWorkload<I, O>(Workload<I, O> workload, Codec<I, O> codec, String method, String template) {
-        /** The operation of a workload that has only one. */
         public CodedWorkload(Workload<I, O> workload, Codec<I, O> codec) {
             this(workload, codec, "POST", "");
         }

@@ -35,7 +35,6 @@ public final class Catalogue {
      * @param open the values of the path's open segments
      */
     record PathMatch(Map<String, Route> routes, List<String> open) {
-        /** The reply with status 405. */
         Reply refusedMethod() {
             return routes.values().iterator().next().refused(Refusal.wrongMethod(routes.keySet()));
         }

@@ -40,7 +40,6 @@ public enum ErrorCode {
         return status;
     }
 
-    /** The entry for a code of the contract, e.g. {@code "004"}. */
     static ErrorCode of(String code) {
         return Arrays.stream(values())
                 .filter(entry -> entry.code.equals(code))

@@ -42,7 +42,6 @@ public final class Exchange implements Core.OpenResult {
     private Throwable refusal;
     private long wholeNanos;
 
-    /** @param open the values of the path's open segments */
     Exchange(Core core, Route route, Head head, List<String> open) {
         this.core = core;
         this.route = route;

@@ -103,7 +103,6 @@ public final class Pages {
         return head -> data(contentType, file);
     }
 
-    /** A file of the class path, by its whole name. */
     public static byte[] read(String resource) {
         try (InputStream in = Pages.class.getResourceAsStream("/" + resource)) {
             if (in == null) {

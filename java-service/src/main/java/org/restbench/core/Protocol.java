@@ -26,7 +26,6 @@ public interface Protocol {
         return "";
     }
 
-    /** Whether there is a route with this strategy. */
     boolean isTakenBy(Technique technique);
 
     /** The message of 009 where a body of this media type (null for none) is not accepted; else null. */

@@ -141,7 +141,6 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
             setStackTrace(thrown.getStackTrace());
         }
 
-        /** Removes the messages of the throwable and of all its causes. */
         static WithoutMessage of(Throwable thrown) {
             Throwable cause = thrown.getCause();
             return new WithoutMessage(thrown, cause == null ? null : of(cause));

@@ -37,12 +37,10 @@ public final class Reply implements Core.OpenResult {
         return headers;
     }
 
-    /** @param policy value of the header Content-Security-Policy */
     static Reply page(String contentType, String policy, byte[] body) {
         return new Reply(200, headers(contentType, policy), body);
     }
 
-    /** @param more headers in addition to those of every answer */
     static Reply answer(byte[] body, String serverTiming, Map<String, String> more) {
         Reply answer = of(200, JSON, more, body);
         answer.headers.put("Server-Timing", serverTiming);
@@ -60,7 +58,6 @@ public final class Reply implements Core.OpenResult {
         return new Reply(status, headers, body);
     }
 
-    /** A refusal in JSON. */
     static Reply error(Refusal refusal) {
         String json = "{\"requestId\":" + RequestIds.asReceived(refusal.requestId()) + ",\"errorCode\":\""
                 + refusal.code().code() + "\",\"errorMessage\":" + RequestIds.quote(refusal.message()) + "}";
@@ -88,7 +85,6 @@ public final class Reply implements Core.OpenResult {
         out.write(body, body.length - 1, 1);
     }
 
-    /** @param action run once, when the reply is sent */
     Reply releasing(Runnable action) {
         release.set(action);
         return this;

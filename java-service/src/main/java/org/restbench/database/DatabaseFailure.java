@@ -13,7 +13,6 @@ public final class DatabaseFailure extends RuntimeException {
     private final String state;
     private final boolean unknown;
 
-    /** @param unknown whether the statement may have been executed all the same */
     DatabaseFailure(String state, boolean unknown) {
         super(state, null, false, false);
         this.state = String.valueOf(state);

@@ -44,7 +44,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         SHARED_POOL,
         LOW_PRIORITY;
 
-        /** The decision's name in metrics. */
         public String label() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
@@ -227,7 +226,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
             }
         }
 
-        /** Nanoseconds of a unit, by kind. */
         Map<String, Double> nanosPerUnit() {
             return new TreeMap<>(nanosPerUnit);
         }

@@ -47,7 +47,6 @@ public interface ExecutionStrategy {
      * request.
      */
     final class StoppingException extends RuntimeException {
-        /** @param cause null where there is none */
         StoppingException(Throwable cause) {
             super("the service is stopping", cause, false, false);
         }

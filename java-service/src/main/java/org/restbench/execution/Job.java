@@ -132,7 +132,6 @@ public final class Job<I, O> {
         requireWanted();
     }
 
-    /** The third stage: the response's bytes. */
     byte[] encode(O output) {
         notes = codec.notes(output);
         return clock.serialize(() -> codec.encode(output));

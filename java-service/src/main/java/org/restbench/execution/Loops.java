@@ -16,7 +16,6 @@ interface Loops extends ExecutionStrategy {
 
     /** The loop object of one request, with the threads that are made for the request. */
     interface RequestLoop extends ParallelLoop, AutoCloseable {
-        /** Ends the request's own threads. */
         @Override
         default void close() {}
     }

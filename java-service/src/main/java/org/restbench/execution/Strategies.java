@@ -113,7 +113,6 @@ public final class Strategies implements AutoCloseable {
         return List.copyOf(table);
     }
 
-    /** The adaptive strategy, for the counts of its decisions. */
     public AdaptiveStrategy adaptive() {
         return adaptive;
     }

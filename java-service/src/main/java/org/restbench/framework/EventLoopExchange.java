@@ -54,7 +54,6 @@ final class EventLoopExchange {
         }
     }
 
-    /** To be called when the body is complete. */
     void end() {
         if (!over) {
             over = true;
@@ -84,7 +83,6 @@ final class EventLoopExchange {
         }
     }
 
-    /** To be called when the body is cut off. */
     void cutOff() {
         if (!over) {
             over = true;

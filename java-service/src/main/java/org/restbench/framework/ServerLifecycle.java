@@ -39,7 +39,6 @@ abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
         running = true;
     }
 
-    /** Returns when all requests are answered or cut off, and the server is closed. */
     @Override
     public void stop() {
         drain(Duration.ofSeconds(settings.stopSeconds()));

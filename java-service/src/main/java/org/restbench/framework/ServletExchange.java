@@ -124,7 +124,6 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         public void onStartAsync(AsyncEvent never) {}
     }
 
-    /** Runs the request once its delay is over. */
     private void runLater(Exchange exchange, AsyncAnswer later) {
         start(
                 later.context,

@@ -12,7 +12,6 @@ public final class MemoryBudget {
     private final AtomicLong freeBytes;
     private volatile Runnable releaseCaches = () -> {};
 
-    /** @param totalBytes the most that may be held at once */
     public MemoryBudget(long totalBytes) {
         this.totalBytes = totalBytes;
         this.freeBytes = new AtomicLong(totalBytes);

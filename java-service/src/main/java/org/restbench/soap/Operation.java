@@ -51,7 +51,6 @@ abstract class Operation<I, O> implements Codec<I, O> {
         return new CodedWorkload<>(workload, this);
     }
 
-    /** The object that JAXB writes for an output. */
     abstract Object message(O output);
 
     /** The request's id; null where its text is no valid id. */

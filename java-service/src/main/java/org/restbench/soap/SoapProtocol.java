@@ -48,7 +48,6 @@ public final class SoapProtocol implements Protocol {
         this.service = service;
     }
 
-    /** The SOAP protocols of the workloads that have one. */
     public static List<SoapProtocol> of(Workloads workloads) {
         return List.of(
                 new SoapProtocol(Multiplication.service(named("matrix", workloads))),

@@ -19,7 +19,6 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
-    /** @throws InvalidRequest where {@code fault} is not null */
     public static void refuse(String code, String fault, RequestId requestId) {
         if (fault != null) {
             throw new InvalidRequest(code, fault, requestId);

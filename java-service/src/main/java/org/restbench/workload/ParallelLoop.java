@@ -14,7 +14,6 @@ public interface ParallelLoop {
 
     /** The size of a loop, by the arguments of {@link #forEach}. */
     record Size(int units, int unitsPerTask) {
-        /** The number of tasks of the natural grain. */
         public int tasks() {
             return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
         }

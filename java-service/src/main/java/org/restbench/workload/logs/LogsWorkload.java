@@ -108,7 +108,6 @@ public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, Lo
         return new LogsResult(request.id(), request.ruleSet(), lines, fired, counts, Arrays.copyOf(alerts, found));
     }
 
-    /** The number of words of a line's bit set. */
     static int words(RuleSet rules) {
         return (rules.size() + Long.SIZE - 1) / Long.SIZE;
     }
@@ -139,7 +138,6 @@ public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, Lo
      * @param alerts numbers of the lines whose fired rules reach the weight of an alert, ascending
      */
     public record LogsResult(RequestId id, RuleSet ruleSet, int lines, long[] fired, int[] counts, int[] alerts) {
-        /** The numbers of the rules that fired on a line. */
         public BitSet firedOn(int line) {
             int words = LogsWorkload.words(ruleSet);
             return BitSet.valueOf(LongBuffer.wrap(fired, line * words, words));

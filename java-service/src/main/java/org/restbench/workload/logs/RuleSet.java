@@ -38,7 +38,6 @@ public enum RuleSet {
         return size;
     }
 
-    /** The weight from which on a line is an alert. */
     int threshold() {
         return ALERT_PER_16_RULES * size / 16;
     }
@@ -147,7 +146,6 @@ public enum RuleSet {
      * @param weight added up over the rules that fire on a line
      */
     record Rule(Pattern pattern, Field field, int minLevel, int over, int weight) {
-        /** The value of {@code over} where no number is compared. */
         static final int ANY = -1;
 
         enum Field {

@@ -100,13 +100,11 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
             return inner.multiply(one.largest()).multiply(two.largest()).bitLength() < Long.SIZE;
         }
 
-        /** The number of elements of the product. */
         long elements() {
             return (long) one.rows() * two.columns();
         }
     }
 
-    /** What a client gets: the product of its two matrices. */
     public record MatrixProduct(RequestId id, Matrix product) {}
 
     /** How the product's elements are computed. */

@@ -26,7 +26,6 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
     private static final int MOST_RETRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;
 
-    /** Sends a message and returns its id. */
     long send(Queue queue, Send request) {
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
@@ -160,7 +159,6 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         session.read("lock-queue", Map.of("queue_id", id), row -> id);
     }
 
-    /** Deletes a message and returns whether it existed. */
     boolean delete(Queue queue, long message) {
         Map<String, Object> parameters = Map.of("queue_id", queue.id(), "id", message, "pgmq_queue", queue.pgmqName());
         return switch (queue.technique()) {

@@ -63,7 +63,6 @@ public interface Problem<T> {
      * @param problems one for each class, from small to large
      */
     public record Kernel(String name, List<Problem<?>> problems) {
-        /** @param problem the kernel on a class */
         public static <C> Kernel of(String name, List<C> classes, Function<C, Problem<?>> problem) {
             return new Kernel(name, classes.stream().<Problem<?>>map(problem).toList());
         }

@@ -216,7 +216,6 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
             nextIm = 3 * part;
         }
 
-        /** The bytes of a batch of lines with this many points. */
         static long bytes(int points) {
             return (long) Double.BYTES * PARTS * part(points);
         }

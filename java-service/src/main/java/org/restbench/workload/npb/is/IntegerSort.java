@@ -74,7 +74,6 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
     record Keys(int[] values, boolean shared) {
         private static final int DRAWS = 4;
 
-        /** @param rangeBits log2 of the range */
         static Keys generate(int count, int rangeBits, long seed, boolean shared, ParallelLoop loop) {
             int[] values = new int[count];
             // the sum of four states and the scaling are exact in integers, and the same as NPB's in double precision

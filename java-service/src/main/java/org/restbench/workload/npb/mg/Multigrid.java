@@ -5,6 +5,7 @@ import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.mg.Stencils.Prolongation;
 import org.restbench.workload.npb.mg.Stencils.Smoother;
 
 /**

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.npb.Problem.Outcome;
 import org.restbench.workload.npb.cg.ConjugateGradient.GradientClass;
+import org.restbench.workload.npb.cg.ConjugateGradient.Solver;
 
 class ConjugateGradientTest {
     private static final long SEED = LinearCongruential.SEED;
