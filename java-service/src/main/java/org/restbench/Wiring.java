@@ -106,7 +106,7 @@ public class Wiring {
 
     @Bean
     Admission admission(Settings settings) {
-        return new Admission(settings.maxInFlight());
+        return new Admission(settings.maxInFlight(), "in flight");
     }
 
     @Bean

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.function.Function;
 import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
@@ -52,12 +51,9 @@ public record MatrixRows(long columnCount, List<String> rows) {
     }
 
     /**
-     * The request that two matrices make.
+     * As {@link MatrixBuilder#request}.
      *
      * @param id null where there is no valid one
-     * @param memory from which the numbers take their memory
-     * @param mostElements of the product
-     * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {

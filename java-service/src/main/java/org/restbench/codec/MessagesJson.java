@@ -33,11 +33,7 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
         this.reading = reading;
     }
 
-    /**
-     * All operations; those of the same path in the order GET, POST, DELETE.
-     *
-     * @param mostCharacters most code points of a message
-     */
+    /** All operations; those of the same path in the order GET, POST, DELETE. */
     public static List<CodedWorkload<MessagesRequest, MessagesAnswer>> operations(
             MessagesWorkload workload, int mostCharacters) {
         Table table = new Table(workload, mostCharacters);

@@ -3,6 +3,7 @@ package org.restbench.codec;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.json.JsonWriteFeature;
 
 /** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
@@ -50,6 +51,15 @@ public final class RequestIds {
     /** The id as it was received, a JSON number or string; for null, {@code null}. */
     public static String asReceived(RequestId id) {
         return id == null ? "null" : id.number() ? id.text() : asString(id);
+    }
+
+    /**
+     * The id as {@link #asReceived}, in ASCII without control characters, so that it cannot forge a line of the log.
+     */
+    public static String inAscii(RequestId id) {
+        return id == null || id.number()
+                ? asReceived(id)
+                : Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
     }
 
     /** The id as a JSON string, even where it was a number. */

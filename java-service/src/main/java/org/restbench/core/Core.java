@@ -17,9 +17,6 @@ import org.restbench.memory.MemoryBudget;
  * sends the {@link Reply} that any of these calls returns, and calls {@link Reply#sent}.
  *
  * @param pages what GET returns, by path
- * @param memory budget of all requests together
- * @param limits of the work of one request
- * @param delays that requests ask for
  * @param maxBodyBytes size of the largest body; a larger one is refused
  */
 public record Core(

@@ -86,7 +86,10 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
             return busy("the client went away before its turn came");
         }
         if (thrown instanceof OutOfMemoryError) {
-            LOG.error("request {} met the end of memory or threads", shown(idUnlessOutOfMemory(requestId)), thrown);
+            LOG.error(
+                    "request {} met the end of memory or threads",
+                    RequestIds.inAscii(idUnlessOutOfMemory(requestId)),
+                    thrown);
             return busy(MemoryRefused.now().getMessage());
         }
         return fault(thrown, requestId.get());
@@ -101,7 +104,10 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
 
     private static Refusal fault(Throwable thrown, RequestId id) {
         boolean isForClients = thrown instanceof StrategyFault;
-        LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : WithoutMessage.of(thrown));
+        LOG.error(
+                "request {} failed with 099",
+                RequestIds.inAscii(id),
+                isForClients ? thrown : WithoutMessage.of(thrown));
         return of(ErrorCode.FAULT, isForClients ? thrown.getMessage() : FAULT, id);
     }
 
@@ -111,22 +117,6 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
         } catch (OutOfMemoryError still) {
             return null;
         }
-    }
-
-    /** The id for one line of the log, in ASCII without control characters, so that an id cannot forge another line. */
-    private static String shown(RequestId id) {
-        if (id == null) {
-            return "without a readable id";
-        }
-        StringBuilder shown = new StringBuilder();
-        RequestIds.asReceived(id).chars().forEach(unit -> {
-            if (unit >= ' ' && unit <= '~') {
-                shown.append((char) unit);
-            } else {
-                shown.append(String.format("\\u%04x", unit));
-            }
-        });
-        return shown.toString();
     }
 
     /**

@@ -20,9 +20,7 @@ public final class Strategies implements AutoCloseable {
     private final AdaptiveStrategy adaptive;
 
     /**
-     * @param affinity pins the workers of {@code pinned}
      * @param pinnedCores a core for each worker of {@code pinned}
-     * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} together have at once; as many virtual threads
      * @param poolThreads of {@code worker-pool}, 0 for the default

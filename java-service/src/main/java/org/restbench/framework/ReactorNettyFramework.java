@@ -64,7 +64,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
                 .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
                 .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES)
                         .maxInitialLineLength(Framework.MAX_LINE_BYTES))
-                .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
+                .handle((request, response) -> new HttpExchange(request, response).handle());
         try {
             server = options.bindNow();
         } catch (RuntimeException failed) {
@@ -92,21 +92,19 @@ final class ReactorNettyFramework extends ServerLifecycle {
     }
 
     /** One request of Reactor Netty. A client that closes its connection is noticed at once. */
-    private static final class HttpExchange {
+    private final class HttpExchange {
         private final HttpServerRequest request;
         private final HttpServerResponse response;
-        private final Executor handoff;
         private final Sinks.One<Reply> answer = Sinks.one();
         private Channel channel;
 
-        HttpExchange(HttpServerRequest request, HttpServerResponse response, Executor handoff) {
+        HttpExchange(HttpServerRequest request, HttpServerResponse response) {
             this.request = request;
             this.response = response;
-            this.handoff = handoff;
             request.withConnection(connection -> channel = connection.channel());
         }
 
-        Publisher<Void> handle(Core core) {
+        Publisher<Void> handle() {
             HttpHeaders headers = request.requestHeaders();
             String target = Framework.withoutAuthority(request.uri());
             int query = target.indexOf('?');

@@ -56,8 +56,8 @@ final class VertxFramework extends ServerLifecycle {
                 .setHttp2ClearTextEnabled(false)
                 .setHandle100ContinueAutomatically(true);
         server = vertx.createHttpServer(options)
-                .requestHandler(request -> new HttpExchange(request).handle(core))
-                .invalidRequestHandler(request -> new HttpExchange(request).refuse(core));
+                .requestHandler(request -> new HttpExchange(request).handle())
+                .invalidRequestHandler(request -> new HttpExchange(request).refuse());
         try {
             server.listen().toCompletionStage().toCompletableFuture().join();
         } catch (CompletionException failed) {
@@ -100,7 +100,7 @@ final class VertxFramework extends ServerLifecycle {
             this.response = request.response();
         }
 
-        void handle(Core core) {
+        void handle() {
             response.closeHandler(gone -> closed = true);
             OpenResult opened = core.open(new Head(
                     request.method().name(),
@@ -188,7 +188,7 @@ final class VertxFramework extends ServerLifecycle {
         }
 
         /** Refuses a request that is not valid HTTP, or whose head is too long. */
-        void refuse(Core core) {
+        void refuse() {
             Throwable cause = request.decoderResult().cause();
             int status = cause instanceof TooLongHttpHeaderException
                     ? 431

@@ -50,7 +50,7 @@ class CoreTest {
     private final Strategies strategies = StrategiesOf.cores(2);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
-    private final Admission admission = new Admission(2);
+    private final Admission admission = new Admission(2, "in flight");
     private final Delays delays = new Delays(1000, 2);
     private final Metrics metrics = new Metrics(admission, delays, memory, strategies.adaptive());
     private final Core core = core();
