@@ -9,8 +9,6 @@ public interface CoreAffinity {
     BitSet coresOfProcess();
 
     /**
-     * Pins the current thread to one core.
-     *
      * @return reads from the kernel, on any thread, the cores that the pinned thread may run on by then
      * @throws PinRefused where the thread may not run on exactly that core afterwards
      */

@@ -89,10 +89,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         return text.toByteArray();
     }
 
-    /**
-     * Reads the lines of a log in one pass, valid or not. For each error code, it keeps the message that comes first in
-     * the contract's order.
-     */
+    /** Reads the lines in one pass, valid or not. Keeps the first message in the contract's order of each code. */
     static final class LinesReader {
         /** Longest line, in code points. */
         private static final int MOST_CHARACTERS = 4096;
@@ -163,7 +160,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
 
         /** Counts the code points of a string that is too long to be unescaped; a line feed in it is noted. */
         private int characters(int offset, int end) {
-            byte[] body = json.body();
+            byte[] body = json.body;
             int count = 0;
             for (int at = offset + 1; at < end - 1; at++) {
                 int unit = BodyText.unit(body, at);
@@ -193,9 +190,6 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         }
 
         /**
-         * The lines, once all of them are known to be valid.
-         *
-         * @param id of the request
          * @throws InvalidRequest 003 where there are none; 005 where one is no string, or has a line feed; 004 where
          *     one is too long
          */

@@ -11,11 +11,7 @@ import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.io.NumberOutput;
 
-/**
- * The matrix workload's JSON.
- *
- * @param mostElements of a product; a larger product is refused before it is computed
- */
+/** The JSON of the workload matrix, which refuses a product of more elements before it is computed. */
 public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
     /** The closing brackets of the list of rows and of the object. */
     private static final int BRACKETS = 2;
@@ -74,9 +70,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
 
     /** Reads one matrix of a request into a flat array in one pass, valid or not. */
     static final class MatrixReader {
-        /**
-         * The bytes of an element of the study with its comma and its part of the row: bounds the room made beforehand.
-         */
+        /** Bytes of an element of the study with its comma and its part of the row. */
         private static final int BYTES_OF_AN_ELEMENT = 3;
 
         private static final int SHOWN_DIGITS = 24;
@@ -88,7 +82,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
         MatrixReader(JsonReader json, MatrixBuilder matrix) {
             this.json = json;
             this.matrix = matrix;
-            this.elements = matrix.elements();
+            this.elements = matrix.elements;
         }
 
         /** Reads the value of the member whose name was read last. */
@@ -107,14 +101,11 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
             }
         }
 
-        /**
-         * Accepts any integer of at least 1, however large. As JSON has no leading zeros, the first digit is enough to
-         * check this.
-         */
+        /** Accepts any integer of at least 1. As JSON has no leading zeros, the first digit decides. */
         private void readColumnCount() {
             JsonToken token = json.next();
             int offset = json.offset();
-            byte first = json.body()[offset];
+            byte first = json.body[offset];
             if (token == JsonToken.VALUE_NUMBER_INT && first >= '1' && first <= '9') {
                 matrix.columnCount(json.isLong() ? json.longValue() : Long.MAX_VALUE, () -> digits(offset));
             } else {
@@ -141,23 +132,17 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
             matrix.end();
         }
 
-        /**
-         * At the second row, makes room for all rows as if each were like the first, but for no more elements than fit
-         * into the rest of the body at {@link #BYTES_OF_AN_ELEMENT} each.
-         */
+        /** At the second row, makes room for all rows as if they were alike, as far as the body can hold them. */
         private void reserve(int first) {
             int firstRowBytes = json.offset() - first;
-            long bytesLeft = json.body().length - json.offset();
+            long bytesLeft = json.body.length - json.offset();
             long alike = (bytesLeft / firstRowBytes + 1) * matrix.columns();
             elements.reserve(elements.size() + Math.min(alike, bytesLeft / BYTES_OF_AN_ELEMENT));
         }
 
-        /**
-         * Makes room for the first row: one element per comma, but at most one per two bytes. An array that has to grow
-         * is held together with its predecessor.
-         */
+        /** Makes room for a first row, by its commas: an array that grows is held together with its predecessor. */
         private void reserveList(int from, char end) {
-            byte[] body = json.body();
+            byte[] body = json.body;
             int commas = 0;
             int to = from;
             for (; to < body.length && body[to] != end; to++) {
@@ -191,7 +176,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
             switch (json.next()) {
                 case VALUE_STRING:
                     int text = json.offset() + 1;
-                    if (json.body()[text] == '"') {
+                    if (json.body[text] == '"') {
                         return false;
                     }
                     if (matrix.rows() == 0) {
@@ -223,7 +208,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
 
         /** The digits of a number in the text, but no more than fit a message. */
         private String digits(int from) {
-            byte[] body = json.body();
+            byte[] body = json.body;
             int to = from;
             while (to < body.length && Character.isDigit(body[to])) {
                 to++;

@@ -23,7 +23,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
 
     private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
         MatrixBuilder matrix = new MatrixBuilder(name, memory, keeps);
-        Elements elements = matrix.elements();
+        Elements elements = matrix.elements;
         matrix.open();
         if (columnCount >= 1) {
             matrix.columnCount(columnCount, () -> Long.toString(columnCount));
@@ -50,11 +50,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return rows.stream().mapToLong(row -> row.length() / 2 + 1).sum();
     }
 
-    /**
-     * As {@link MatrixBuilder#request}.
-     *
-     * @param id null where there is no valid one
-     */
+    /** As {@link MatrixBuilder#request}; the id is null where there is no valid one. */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
         Function<Boolean, Operands> reading =

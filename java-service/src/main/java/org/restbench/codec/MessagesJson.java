@@ -132,10 +132,7 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
         private String message;
         private RequestId id;
 
-        /**
-         * @param body null where the operation has none
-         * @throws InvalidRequest 002
-         */
+        /** @param body null where the operation has none */
         MessagesReader(byte[] body, Query query, MemoryBudget.Hold memory) {
             this.query = query;
             this.memory = memory;
@@ -320,11 +317,7 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
             throw wrong("key: must be 1 to 64 characters of U+0021 to U+007E");
         }
 
-        /**
-         * Checks the length of the message. To be called last.
-         *
-         * @throws InvalidRequest 007 where the message that {@link #body} has returned has more code points
-         */
+        /** To be called last: throws {@link InvalidRequest} 007 where {@link #body} has more code points. */
         void requireShort(int most) {
             if (message != null) {
                 int count = message.codePointCount(0, message.length());

@@ -53,9 +53,7 @@ public final class RequestIds {
         return id == null ? "null" : id.number() ? id.text() : asString(id);
     }
 
-    /**
-     * The id as {@link #asReceived}, in ASCII without control characters, so that it cannot forge a line of the log.
-     */
+    /** As {@link #asReceived}, but in ASCII, so that an id cannot forge a line of the log. */
     public static String inAscii(RequestId id) {
         return id == null || id.number()
                 ? asReceived(id)

@@ -5,10 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.restbench.workload.Workload;
 
-/**
- * The table of workloads a service offers: all their operations, in the order in which they are offered. The workloads
- * are open until the table is closed.
- */
+/** The operations of all workloads, in the order of the offer. The workloads are open until it is closed. */
 public record Workloads(List<CodedWorkload<?, ?>> operations) implements AutoCloseable {
     public static Workloads of(List<CodedWorkload<?, ?>> operations) {
         Workloads workloads = new Workloads(List.copyOf(operations));

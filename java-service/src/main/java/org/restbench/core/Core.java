@@ -33,10 +33,7 @@ public record Core(
     /** A longer page may have to wait until its client reads it. */
     private static final int LONG_PAGE_BYTES = 64 << 10;
 
-    /**
-     * Checks a request's head. Returns the reply where the head suffices for it, else an exchange for the body. Never
-     * throws.
-     */
+    /** Returns the reply where the head suffices for it, else an exchange for the body. Never throws. */
     public OpenResult open(Head head) {
         PathMatch found = catalogue.find(head.rawPath());
         if (found == null) {
@@ -91,10 +88,7 @@ public record Core(
         }
     }
 
-    /**
-     * The reply, in the contract's form, to a request that a server has refused by itself. Jetty refuses the path
-     * {@code *} with 404.
-     */
+    /** The reply to a request that a server has refused. Jetty refuses the path {@code *} with 404. */
     public Reply refusedByServer(int status) {
         return Reply.error(
                 switch (status) {

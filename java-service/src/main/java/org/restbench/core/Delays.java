@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * body, but no thread. All waits end when the service stops.
  */
 public final class Delays implements AutoCloseable {
-    private final int maxMillis;
+    final int maxMillis;
     private final Admission waiting;
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
         Thread thread = new Thread(task, "delay-timer");
@@ -19,18 +19,10 @@ public final class Delays implements AutoCloseable {
 
     private volatile boolean stopping;
 
-    /**
-     * @param maxMillis the longest wait that may be asked for
-     * @param maxInFlight limit of requests in flight; half as many may wait at once, so that others are served
-     *     meanwhile
-     */
+    /** @param maxInFlight limit of requests in flight; half may wait, so that others are served meanwhile */
     public Delays(int maxMillis, int maxInFlight) {
         this.maxMillis = maxMillis;
         this.waiting = new Admission(Math.max(1, maxInFlight / 2), "that wait for their delay");
-    }
-
-    int maxMillis() {
-        return maxMillis;
     }
 
     int waiting() {

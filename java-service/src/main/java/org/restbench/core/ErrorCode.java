@@ -25,7 +25,7 @@ public enum ErrorCode {
     FAULT("099", 500);
 
     private final String code;
-    private final int status;
+    final int status;
 
     ErrorCode(String code, int status) {
         this.code = code;
@@ -34,10 +34,6 @@ public enum ErrorCode {
 
     public String code() {
         return code;
-    }
-
-    int status() {
-        return status;
     }
 
     static ErrorCode of(String code) {

@@ -20,9 +20,7 @@ import org.restbench.memory.MemoryBudget;
  * {@link #cutOff}, {@link #tooLarge} and {@link #refused} is called, once.
  */
 public final class Exchange implements Core.OpenResult {
-    /**
-     * Largest array that is allocated by the declared length alone; beyond, memory grows with the bytes that arrive.
-     */
+    /** Largest array by the declared length alone; beyond it, memory grows with the bytes that arrive. */
     private static final int MAX_INITIAL_BYTES = 1 << 20;
 
     /** Size of the first array where no length is declared. */
@@ -46,7 +44,7 @@ public final class Exchange implements Core.OpenResult {
         this.core = core;
         this.route = route;
         this.head = head;
-        this.query = new Query(head.rawQuery(), core.delays().maxMillis(), open);
+        this.query = new Query(head.rawQuery(), core.delays().maxMillis, open);
     }
 
     /**
@@ -206,10 +204,7 @@ public final class Exchange implements Core.OpenResult {
         }
     }
 
-    /**
-     * Ends the exchange with a refusal, in place of {@link #run}: counts the reply, which releases the request's place
-     * and memory once it is sent. Never fails.
-     */
+    /** Ends the exchange with a refusal, in place of {@link #run}. Never fails. */
     public Reply refused(Throwable thrown) {
         try {
             return end(route.protocol().refusal(Refusal.of(thrown, () -> null)));

@@ -13,10 +13,7 @@ import org.restbench.workload.RequestId;
 
 /** One operation of a workload in JSON: the workload's codec reads the body and writes the answer. */
 public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protocol {
-    /**
-     * The body itself, and twice its size while it is received (an array grows by copying) or read as JSON (names of
-     * members, unescaped strings).
-     */
+    /** The body, and twice its size while it is received or read: arrays that grow, names, unescaped strings. */
     private static final long BYTES_PER_BYTE = 3;
 
     public static List<Protocol> of(Workloads workloads) {
@@ -43,9 +40,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
         return technique.takes(workload.workload());
     }
 
-    /**
-     * Compares the media type without regard to case and parameters, and only for POST, as other methods have no body.
-     */
+    /** Ignores case and parameters of the media type. Methods other than POST have no body. */
     @Override
     public String mediaTypeFault(String contentType) {
         if (!method().equals("POST")) {

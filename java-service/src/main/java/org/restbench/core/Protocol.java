@@ -34,11 +34,7 @@ public interface Protocol {
     /** Bytes of memory per byte of the body: the byte itself, and what receiving and reading it takes at most. */
     long bytesPerByte();
 
-    /**
-     * Runs a request whose body is complete.
-     *
-     * @return the reply, a refusal included; completed already where the strategy works on the calling thread
-     */
+    /** Runs a request whose body is complete. The reply, maybe a refusal, may be there already. */
     CompletionStage<Reply> run(Call call);
 
     Reply refusal(Refusal refusal);

@@ -28,11 +28,9 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
     private static final Logger LOG = LoggerFactory.getLogger(Refusal.class);
     private static final Map<String, String> LATER = Map.of("Retry-After", "1");
 
-    /**
-     * A refusal with the status of its code. With status 503 a header asks the client to try again after one second.
-     */
+    /** A refusal with its code's status; with 503, a header asks the client to try again after a second. */
     public static Refusal of(ErrorCode code, String message, RequestId requestId) {
-        return new Refusal(code, code.status(), message, requestId, code.status() == 503 ? LATER : Map.of());
+        return new Refusal(code, code.status, message, requestId, code.status == 503 ? LATER : Map.of());
     }
 
     /** A refusal with 008. */
@@ -62,14 +60,13 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
     }
 
     /**
-     * The refusal that a client gets for what was thrown. This is the one place that decides it.
+     * The one place that decides which refusal a client gets for what was thrown.
      *
-     * @param requestId reads the request's id; called only where the exception does not have it, as reading is
-     *     expensive
+     * @param requestId reads the id, which is expensive: called only where the exception does not have it
      */
     public static Refusal of(Throwable thrown, Supplier<RequestId> requestId) {
         if (thrown instanceof RequestRefused refused) {
-            return refused.refusal();
+            return refused.refusal;
         }
         if (thrown instanceof InvalidRequest invalid) {
             return of(ErrorCode.of(invalid.code()), invalid.getMessage(), invalid.requestId());
@@ -95,9 +92,7 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
         return fault(thrown, requestId.get());
     }
 
-    /**
-     * The refusal of a request whose work may have taken effect: always 099, as other codes mean that nothing was done.
-     */
+    /** For a request that may have taken effect: 099, as other codes mean that nothing was done. */
     static Refusal afterwards(Throwable thrown, Supplier<RequestId> requestId) {
         return fault(thrown, idUnlessOutOfMemory(requestId));
     }
@@ -119,10 +114,7 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
         }
     }
 
-    /**
-     * Stands for another throwable in the log: it has the class name and the stack trace, but not the message, as any
-     * message may quote what a client sent.
-     */
+    /** Stands in the log for a throwable, without its message, which may quote what a client sent. */
     private static final class WithoutMessage extends Throwable {
         private static final long serialVersionUID = 1L;
 

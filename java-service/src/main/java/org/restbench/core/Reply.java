@@ -47,11 +47,7 @@ public final class Reply implements Core.OpenResult {
         return answer;
     }
 
-    /**
-     * A reply with any status and media type.
-     *
-     * @param more headers in addition to those of every reply
-     */
+    /** @param more headers in addition to those of every reply */
     public static Reply of(int status, String contentType, Map<String, String> more, byte[] body) {
         Map<String, String> headers = headers(contentType, DATA);
         headers.putAll(more);

@@ -26,10 +26,7 @@ import org.restbench.database.Session.Sql;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A PostgreSQL database and a pool of connections to it. Connections are made as soon as the database answers, and
- * replaced when they break.
- */
+/** A PostgreSQL database and a pool of connections, made as soon as it answers, replaced when they break. */
 public final class Database implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Database.class);
 

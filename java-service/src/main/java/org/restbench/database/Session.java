@@ -80,9 +80,7 @@ public final class Session implements AutoCloseable {
         return execute(false, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
 
-    /**
-     * Executes a statement that changes data, and returns its rows. Outside of a transaction it takes effect by itself.
-     */
+    /** Executes a statement that changes data, by itself outside of a transaction, and returns its rows. */
     public <T> List<T> write(String statement, Map<String, ?> parameters, Row<T> row) {
         return execute(true, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
@@ -216,8 +214,7 @@ public final class Session implements AutoCloseable {
     /**
      * A statement of {@code contract/database/statements} in the driver's form.
      *
-     * @param text with a question mark for each parameter
-     * @param names of the parameters, in order; a name may occur twice
+     * @param names of the parameters, one for each question mark in the text
      */
     record Sql(String text, List<String> names) {
         private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z_]+)");

@@ -67,10 +67,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     private final BackgroundThreads background;
     private final RecentConcurrency requests;
 
-    /**
-     * Nanoseconds to decode a byte of the body, by workload; 10, about the time of a digit, until there is a
-     * measurement.
-     */
+    /** Nanoseconds to decode a byte of the body, by workload; at first 10, about the time of a digit. */
     private final LearnedCosts bytes = new LearnedCosts(10);
 
     /** Nanoseconds of an operation, by kind; 1, about a multiplication's, until there is a measurement. */
@@ -99,10 +96,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /**
-     * Nanoseconds of a dispatch: handing a loop of one task to the pool and waiting for it. The median of the later
-     * half of the measurements, when the code is compiled.
-     */
+    /** Nanoseconds to hand one task to the pool and wait: the median of the later half, when code is compiled. */
     static long dispatchNanos(Loops pool) {
         ParallelLoop loop = pool.open(waited -> {});
         long[] nanos = new long[4000];
@@ -246,10 +240,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         private final long startNanos;
         private final AtomicInteger now = new AtomicInteger();
 
-        /**
-         * An entry each for even and odd periods: the number of the last such period in the upper half, the most
-         * requests at once in that period in the lower half.
-         */
+        /** For even and odd periods: the last one's number in the upper half, its most requests in the lower. */
         private final AtomicLongArray most = new AtomicLongArray(2);
 
         /** @param clock in nanoseconds */

@@ -33,12 +33,7 @@ public final class Job<I, O> {
     private volatile boolean isBegun; // volatile, as is the next one: also read by the thread that stops the service
     private volatile boolean isComputed;
 
-    /**
-     * Starts the job's clock.
-     *
-     * @param memory of the request; it covers the body already
-     * @param isWanted whether the client still waits for the answer
-     */
+    /** Starts the job's clock; the memory of the request covers the body already. */
     public Job(
             CodedWorkload<I, O> asked,
             byte[] body,
@@ -112,7 +107,7 @@ public final class Job<I, O> {
     }
 
     /**
-     * The second stage. The request's loop object is opened before it and closed after it.
+     * The second stage.
      *
      * @throws AbandonedException where a loop had to wait for threads, and the client does not wait any more
      */
@@ -147,13 +142,7 @@ public final class Job<I, O> {
         return finish(decode(loops), loops);
     }
 
-    /**
-     * How much work one request may ask for.
-     *
-     * @param maxLoopOperations operations of work in plain loops
-     * @param maxOperations operations of other work
-     * @param maxRequestThreads threads made for one request
-     */
+    /** How much work one request may ask for: operations in plain loops and in others, threads made for it. */
     public record WorkLimits(long maxLoopOperations, long maxOperations, long maxRequestThreads) {
         /** No limits, for work that no client asks for. */
         public static final WorkLimits NONE = new WorkLimits(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);

@@ -25,12 +25,7 @@ interface Loops extends ExecutionStrategy {
         return 0;
     }
 
-    /**
-     * The loop object of a request.
-     *
-     * @param waited is called after each wait of a loop for threads, with the wait's nanoseconds; where it throws, the
-     *     loop is not run
-     */
+    /** @param waited is called with a wait's nanoseconds after it; where it throws, the loop is not run */
     RequestLoop open(LongConsumer waited);
 
     @Override

@@ -11,9 +11,7 @@ import org.restbench.workload.Workload;
 
 /** The table of all strategies this service offers. Made once; closing it ends the strategies' threads. */
 public final class Strategies implements AutoCloseable {
-    /**
-     * Time in which the threads of all strategies have to end. The service has waited for requests in flight before.
-     */
+    /** Time for the threads of all strategies to end. Requests in flight were waited for before. */
     private static final int STOP_SECONDS = 5;
 
     private final List<Technique> table = new ArrayList<>();

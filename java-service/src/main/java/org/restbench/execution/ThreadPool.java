@@ -13,9 +13,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
     /** The study's upper limit of threads for one request. */
     static final int MOST_THREADS = 100;
 
-    /**
-     * Longest wait for the end of the pool's threads: all tasks are done, or one of the threads could not be started.
-     */
+    /** Longest wait for the pool's threads, whose tasks are done or could not be started. */
     private static final int END_SECONDS = 60;
 
     @Override
@@ -64,8 +62,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
         }
 
         /**
-         * Takes as many threads as a loop wants, but at most the whole budget; waits until they are free. Returns how
-         * many it took.
+         * Waits for as many threads as a loop wants, at most the whole budget; returns how many it took.
          *
          * @param waited as for {@link Loops#open}; where it throws, nothing is taken
          */

@@ -33,10 +33,7 @@ public record Framework(
     /** Longest request line, for servers that have a limit of its own. */
     static final int MAX_LINE_BYTES = 8 << 10;
 
-    /**
-     * A reply of at most this size is given to the kernel in one piece, which takes it at once: no thread waits for the
-     * client.
-     */
+    /** The kernel takes a reply of at most this size at once, so that no thread waits for the client. */
     static final int SENT_AT_ONCE_BYTES = 16 << 10;
 
     private static final Pattern SCHEME_AND_AUTHORITY = Pattern.compile("(?i)https?://[^/?]*");
@@ -76,10 +73,7 @@ public record Framework(
         return Optional.of(new Framework(name, server, WebApplicationType.NONE, configuration, true));
     }
 
-    /**
-     * Looks the classes up by name, as they are missing where an older JDK has built the service, and an older Java
-     * cannot load them. Empty in both cases.
-     */
+    /** Empty where an older JDK has built the service, or an older Java runs it: the classes are missing. */
     private static Optional<Framework> onJava21(String name, String server, String library, String configuration) {
         try {
             String version = versionOf(Class.forName(library));

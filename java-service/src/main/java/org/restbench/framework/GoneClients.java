@@ -32,12 +32,7 @@ record GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt>
     /** How long a client counts as waiting without a lookup, so that a request that runs at once costs none. */
     private static final long WATCHED_AFTER_NANOS = 100_000_000;
 
-    /**
-     * For a request that has just begun: reports whether the client still waits, at any later time.
-     *
-     * @param client address of the client, in digits
-     * @param service address of the service on this connection, in digits
-     */
+    /** Whether the client of a request that has just begun still waits, at any time. Addresses are in digits. */
     BooleanSupplier waits(String client, int clientPort, String service, int servicePort) {
         long beganNanos = clock.getAsLong();
         return () -> clock.getAsLong() - beganNanos < WATCHED_AFTER_NANOS
@@ -85,9 +80,7 @@ record GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt>
 
         private TcpStates() {}
 
-        /**
-         * The state of the socket at {@code own}; empty where the kernel knows no such connection or does not answer.
-         */
+        /** The state of the socket at {@code own}; empty where the kernel does not know or answer. */
         static OptionalInt of(InetSocketAddress own, InetSocketAddress peer) {
             ASKING.lock();
             try {
@@ -116,9 +109,7 @@ record GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt>
             return OptionalInt.empty();
         }
 
-        /**
-         * The length of the next reply in bytes; -1 where there is none, as the kernel replies before send(2) returns.
-         */
+        /** The length of the next reply, -1 for none: the kernel replies before send(2) returns. */
         private static long receive(byte[] reply) {
             return LibC.INSTANCE
                     .recv(socket, reply, new NativeLong(reply.length), LibC.MSG_DONTWAIT)

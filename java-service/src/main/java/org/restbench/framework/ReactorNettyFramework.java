@@ -30,10 +30,7 @@ import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
-/**
- * Reactor Netty's server, on which Spring WebFlux is built: one event loop, and threads that run the requests unless
- * the event loop runs them.
- */
+/** Reactor Netty's server, as of Spring WebFlux: one event loop, and threads for requests unless it runs them. */
 final class ReactorNettyFramework extends ServerLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(ReactorNettyFramework.class);
 
@@ -134,10 +131,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
                             exchange::end);
         }
 
-        /**
-         * Called on the event loop, which also closes connections: one that is open now stays open until the reply is
-         * passed on.
-         */
+        /** Called on the event loop, which also closes connections: one that is open now stays open meanwhile. */
         private void emit(Reply reply) {
             if (channel.isActive()) {
                 answer.tryEmitValue(reply).orThrow();
@@ -165,10 +159,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
             return sending.doFinally(end -> reply.sent());
         }
 
-        /**
-         * Sends a part of the body; done when the kernel has taken it. The Flux is hidden, as Reactor Netty sends a
-         * publisher that it knows to have one value as a whole response.
-         */
+        /** Done when the kernel has it. A Flux that is not hidden would be sent as a whole response. */
         private Mono<Void> sendPart(byte[] bytes) {
             return response.sendByteArray(Flux.just(bytes).hide()).then();
         }

@@ -35,10 +35,7 @@ class TomcatFramework {
     @Configuration(proxyBeanMethods = false)
     @Import(ServletServer.class)
     static class Server {
-        /**
-         * A connection reads and writes in pieces of this size. Tomcat's default of 8 KiB would cut a body of the
-         * study's 1000 rows into 20 reads and its answer into 14 writes.
-         */
+        /** Tomcat's 8 KiB would cut a body of the study's 1000 rows into 20 reads, its answer into 14 writes. */
         private static final String BUFFER_BYTES = String.valueOf(32 << 10);
 
         /**

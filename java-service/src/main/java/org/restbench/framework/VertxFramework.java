@@ -24,10 +24,7 @@ import org.restbench.core.Head;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
-/**
- * The HTTP server of Vert.x core, on which Quarkus is built: one event loop, and threads that run the requests unless
- * the event loop runs them.
- */
+/** The server of Vert.x core, as of Quarkus: one event loop, and threads for requests unless it runs them. */
 final class VertxFramework extends ServerLifecycle {
     private static final Duration LOOP_END = Duration.ofSeconds(2);
 
@@ -136,10 +133,7 @@ final class VertxFramework extends ServerLifecycle {
             });
         }
 
-        /**
-         * Cuts off a body of which nothing arrives from one look to the next. The first look is too early: the event
-         * loop may have been running a request, and has not read what is there.
-         */
+        /** Cuts off a body without a piece between two looks; the loop may have been busy before the first. */
         private void watch(EventLoopExchange exchange) {
             watch = eventLoop.owner().setTimer(settings.receiveSeconds() * 1000L, look -> {
                 if (isHeard) {

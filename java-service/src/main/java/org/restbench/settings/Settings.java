@@ -55,10 +55,7 @@ public record Settings(
         int pipelineQueue,
         int poolThreads,
         DatabaseSettings database) {
-    /**
-     * Upper bound, so that the response to a product as large as {@link #mostProductElements} still fits one Java
-     * array.
-     */
+    /** With this bound, the response to {@link #mostProductElements} still fits one Java array. */
     private static final int LARGEST_BODY_LIMIT = 192 << 20;
 
     /** Enough for one small request. */
@@ -66,10 +63,7 @@ public record Settings(
 
     private static final long OWN_BYTES = 16 << 20;
 
-    /**
-     * Heap of a connection that has received a part of a request's header, measured: buffers to read and write, and the
-     * header.
-     */
+    /** Heap of a connection with a part of a header, measured: buffers to read and write, and the header. */
     private static final long CONNECTION_BYTES = 137 << 10;
 
     private static final String LOOP = "loop";
@@ -189,10 +183,7 @@ public record Settings(
         }
     }
 
-    /**
-     * Most elements of a product: each takes at least two bytes of the response, which may be as large as the largest
-     * body.
-     */
+    /** Most elements of a product: each takes two bytes of a response as large as the largest body. */
     public int mostProductElements() {
         return Math.max(1, maxBodyBytes / 2);
     }
@@ -291,11 +282,8 @@ public record Settings(
     }
 
     /**
-     * The cores of the service, as they were when it started.
-     *
-     * @param allowed cores that the process may run on, ascending
-     * @param pinned a core for each pinned worker, the highest first, as the kernel tends to handle interrupts on the
-     *     lowest
+     * The allowed cores when the service started, ascending, and one for each pinned worker: the highest first, as the
+     * kernel tends to handle interrupts on the lowest.
      */
     public record Cores(List<Integer> allowed, List<Integer> pinned) {
         /** @throws InvalidSetting where there are more pinned workers than cores */

@@ -37,10 +37,7 @@ import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
 import org.restbench.soap.Operation.Service;
 
-/**
- * A SOAP service served by CXF, which reads XML, validates it against the schema, and writes XML. Faults are not
- * written by CXF but by {@link SoapProtocol}.
- */
+/** A SOAP service by CXF, which reads, validates and writes XML; {@link SoapProtocol} writes faults. */
 final class CxfEndpoint {
     private final Service service;
     private final ArrayDestination destination;
@@ -72,7 +69,7 @@ final class CxfEndpoint {
 
         @Override
         public void handleMessage(Message message) {
-            if (callOf(message.getExchange()).reader().finish() != null) {
+            if (callOf(message.getExchange()).reader.finish() != null) {
                 throw new Fault(new IllegalArgumentException("not one envelope"));
             }
         }
@@ -126,9 +123,9 @@ final class CxfEndpoint {
     private Reply refused(SoapCall soap) {
         Throwable failure = soap.failure();
         if (!soap.isRead() && !isOurs(failure)) {
-            String place = "line " + soap.reader().getLocation().getLineNumber() + ", column "
-                    + soap.reader().getLocation().getColumnNumber();
-            EnvelopeFault fault = soap.reader().finish();
+            String place = "line " + soap.reader.getLocation().getLineNumber() + ", column "
+                    + soap.reader.getLocation().getColumnNumber();
+            EnvelopeFault fault = soap.reader.finish();
             if (fault != null) {
                 return refused(fault);
             }
@@ -209,7 +206,7 @@ final class CxfEndpoint {
             request.setExchange(exchange);
             request.put(Message.CONTENT_TYPE, SoapProtocol.TEXT_XML);
             request.put(Message.ENCODING, "UTF-8");
-            request.setContent(XMLStreamReader.class, call.reader());
+            request.setContent(XMLStreamReader.class, call.reader);
             getMessageObserver().onMessage(request);
         }
 
@@ -223,7 +220,7 @@ final class CxfEndpoint {
             @Override
             public void prepare(Message answer) {
                 SoapCall call = answer.getExchange().get(SoapCall.class);
-                answer.setContent(OutputStream.class, call.answer());
+                answer.setContent(OutputStream.class, call.answer);
             }
         }
 

@@ -33,10 +33,7 @@ import org.restbench.workload.npb.NpbWorkload.NpbRequest;
 import org.restbench.workload.npb.NpbWorkload.NpbResult;
 import org.restbench.workload.npb.Problem.Outcome;
 
-/**
- * One request whose XML has been read: a codec between JAXB's objects and a workload. A strategy runs it as any other
- * request; its decoding and encoding convert between texts and numbers.
- */
+/** A request whose XML has been read: a codec between JAXB's objects and a workload, run as any other. */
 abstract class Operation<I, O> implements Codec<I, O> {
     private static final byte[] NONE = {};
 

@@ -27,10 +27,7 @@ import org.restbench.soap.Operation.Service;
 public final class SoapProtocol implements Protocol {
     static final String TEXT_XML = "text/xml;charset=utf-8";
 
-    /**
-     * Bytes held by the body and JAXB's objects per byte of the body. Measured: 7.4 where rows have one digit, else
-     * fewer.
-     */
+    /** Bytes of body and JAXB's objects per byte of the body: measured, at most 7.4 (rows of one digit). */
     private static final long BYTES_PER_BYTE = 8;
 
     /** The status of faults: CXF's client ignores a fault with any other status. */

@@ -36,10 +36,7 @@ public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, Lo
         return List.of(new ParallelLoop.Size(request.lines().size(), 1));
     }
 
-    /**
-     * The bit sets, the alerts, and twice the text of an answer in which every rule fires on every line: once in
-     * pieces, and once as a whole.
-     */
+    /** The bit sets, the alerts, and twice the longest text (each rule on each line): in pieces, and whole. */
     @Override
     public long workingBytes(LogsRequest request) {
         long lines = request.lines().size();
@@ -135,7 +132,7 @@ public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, Lo
      *
      * @param fired a bit set per line, {@link LogsWorkload#words} words each: rule k is bit k mod 64 of word k / 64
      * @param counts for each rule, the number of lines on which it fired
-     * @param alerts numbers of the lines whose fired rules reach the weight of an alert, ascending
+     * @param alerts numbers of the lines that are alerts, ascending
      */
     public record LogsResult(RequestId id, RuleSet ruleSet, int lines, long[] fired, int[] counts, int[] alerts) {
         public BitSet firedOn(int line) {

@@ -165,11 +165,9 @@ public enum RuleSet {
     }
 
     /**
-     * A line of a log and its parts.
+     * A line of a log; where it is not of the usual form, it is all message, of level 0 and no service.
      *
-     * @param level index in {@link #LEVELS}; 0 where the line is not of the usual form
-     * @param service empty where the line is not of the usual form
-     * @param message what follows the usual form's head, or else the whole line
+     * @param level index in {@link #LEVELS}
      */
     record Line(CharSequence text, int level, String service, CharSequence message) {
         static final List<String> LEVELS = List.of("DEBUG", "INFO", "WARN", "ERROR", "FATAL");

@@ -38,10 +38,7 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
         return new Multiplication(request).loops();
     }
 
-    /**
-     * The product, the tiles of the native kernel, and twice the product's text with numbers of the largest length: as
-     * it is written, and as it is sent.
-     */
+    /** The product, the native kernel's tiles, and twice the longest text: as written, and as sent. */
     @Override
     public long workingBytes(MatrixRequest request) {
         int separator = 1;
@@ -59,8 +56,7 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
     /**
      * A request to multiply: {@code one} (rows × inner) times {@code two} (inner × columns).
      *
-     * @param bitsOfSums number of bits, sign included, into which every element of the product and every partial sum
-     *     fits
+     * @param bitsOfSums number of bits, sign included, that every partial sum fits
      */
     public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two, int bitsOfSums) {
         private static final String SIZES_DIFFER = "Invalid number of columns and rows for multiplication";
@@ -74,10 +70,7 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
                     1 + one.bits() + two.bits() + Integer.SIZE - Integer.numberOfLeadingZeros(one.columns()));
         }
 
-        /**
-         * @param mostElements largest number of elements of a product
-         * @throws InvalidRequest 001 where the inner sizes differ, 007 where the product has more elements
-         */
+        /** @throws InvalidRequest 001 where the inner sizes differ, 007 where the product has more elements */
         public void requireMultipliable(int mostElements) {
             if (one.columns() != two.rows()) {
                 throw new InvalidRequest("001", SIZES_DIFFER, id);
@@ -124,10 +117,7 @@ public final class MatrixWorkload implements Workload<MatrixWorkload.MatrixReque
     record Multiplication(MatrixRequest request, Matrix one, Matrix two) {
         private static final int NONE = Integer.MAX_VALUE;
 
-        /**
-         * A sum of the terms' magnitudes below this bound fits 64 bits; the margin is far larger than its rounding
-         * error.
-         */
+        /** A sum of magnitudes below this fits 64 bits; the margin far exceeds its rounding error. */
         private static final double SURELY_FITS = 0x1p62;
 
         Multiplication(MatrixRequest request) {

@@ -2,10 +2,7 @@ package org.restbench.workload.matrix;
 
 import java.util.Arrays;
 
-/**
- * The kernels: each fills the elements {@code from} (inclusive) to {@code to} (exclusive) of the product, counted
- * row-major, in 64-bit arithmetic that wraps.
- */
+/** The kernels: each fills elements of the product, counted row-major, in 64-bit arithmetic that wraps. */
 final class Products {
     private final long[] one;
     private final long[] two;
@@ -24,9 +21,7 @@ final class Products {
         this.tiles = new Tiles(one, two, product);
     }
 
-    /**
-     * The triple loop of the study: one element after the other, each of them by walking down a column of {@code two}.
-     */
+    /** The triple loop of the study: each element by walking down a column of {@code two}. */
     void plain(int from, int to) {
         int row = from / columns;
         int column = from % columns;
@@ -95,18 +90,12 @@ final class Products {
         /** The rows that a task should have at least: fewer do not fill the vectors. */
         static final int GRAIN_ROWS = 16;
 
-        /**
-         * Rows of the largest tile of {@code one}: 64 KiB of 32-bit integers, which stay in a core's second-level
-         * cache.
-         */
+        /** Rows of the largest tile of {@code one}: 64 KiB, which stay in a core's second-level cache. */
         private static final int MOST_ROWS = 256;
 
         private static final int MOST_INNER = 64;
 
-        /**
-         * Largest number of bytes that all tiles of a product take at once, in tasks of the natural grain. A quarter is
-         * added for array headers.
-         */
+        /** The most bytes of tiles at once, in tasks of the natural grain, and a quarter for array headers. */
         static long mostBytes(Matrix one) {
             long rows = Math.max(GRAIN_ROWS, one.rows());
             return (long) Integer.BYTES * (rows + rows / 4) * (Math.min(MOST_INNER, one.columns()) + 1);
@@ -139,10 +128,7 @@ final class Products {
             }
         }
 
-        /**
-         * Multiplies a tile of {@code one} by the matching rows of {@code two} and adds the result to the product,
-         * column by column.
-         */
+        /** Adds a tile of {@code one} times the matching rows of {@code two} to the product, by columns. */
         private void addTile(
                 int row, int count, int k, int depth, int[][] turned, int[] sums, int firstColumn, int endColumn) {
             for (int column = firstColumn; column < endColumn; column++) {
@@ -155,10 +141,7 @@ final class Products {
             }
         }
 
-        /**
-         * @param factor offset in {@code two} of the factor of the first turned column; the factors of the others are
-         *     below it
-         */
+        /** @param factor offset in {@code two} of the first turned column's factor; the others are below it */
         private void sum(int[][] turned, int depth, int factor, int[] sums, int count) {
             long[] factors = two.values();
             int width = two.columns();

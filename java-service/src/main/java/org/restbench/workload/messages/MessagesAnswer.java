@@ -4,12 +4,10 @@ import java.util.List;
 import org.restbench.database.Session;
 
 /**
- * The answer to a request.
+ * The answer to a request, and how long it waited for a connection and for answers of the database.
  *
  * @param members one of the records below, whose components are the answer's members in order
  * @param replayed whether this is the answer to an earlier request with the same key
- * @param connectionNanos time for which the request waited for a connection to the database
- * @param databaseNanos time for which the request waited for answers of the database
  */
 public record MessagesAnswer(Object members, boolean replayed, long connectionNanos, long databaseNanos) {
     /** An answer that is not replayed, and does not have its times yet. */

@@ -12,10 +12,7 @@ public sealed interface MessagesRequest {
 
     MessagesAnswer of(Operations operations);
 
-    /**
-     * A request that a client may repeat with the same key until it is answered: all attempts together have one effect
-     * and one answer.
-     */
+    /** A request that may be repeated with its key: all attempts have one effect and one answer. */
     sealed interface Repeatable extends MessagesRequest {
         /** The key; null where the request has none. */
         String key();

@@ -34,8 +34,6 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     /**
      * @param space disk space for the messages of all techniques but {@code memory}
      * @param budget memory of all requests; the messages of technique {@code memory} are a part of it
-     * @param mostCharacters largest number of code points of a message
-     * @param receiptSeconds how long the answer to a request with a key is remembered
      */
     public MessagesWorkload(
             Database database, FreeSpace space, MemoryBudget budget, int mostCharacters, int receiptSeconds) {

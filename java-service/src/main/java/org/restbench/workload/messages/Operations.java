@@ -29,10 +29,7 @@ final class Operations {
     /** SQLSTATEs for a queue that no longer exists: its row is missing, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
-    /**
-     * The contract's code where the technique of the queue cannot do the work. The cached queue may be outdated: by now
-     * there may be another queue of that name.
-     */
+    /** The code where the technique cannot do the work, perhaps as the cached queue is outdated. */
     private static final String TECHNIQUE_CONFLICT = "013";
 
     private final Session session;
@@ -261,10 +258,7 @@ final class Operations {
         }
     }
 
-    /**
-     * @param place of the name in the request, for the error's message
-     * @throws InvalidRequest 012 where the queue does not exist
-     */
+    /** @throws InvalidRequest 012, with the place of the name in the request, where the queue does not exist */
     private Queue known(String name, String place, RequestId id) {
         Queue found = find(name);
         if (found == null) {

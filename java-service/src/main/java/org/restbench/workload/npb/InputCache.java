@@ -57,10 +57,7 @@ public final class InputCache {
         }
     }
 
-    /**
-     * Drops all inputs and gives their memory back. A request that uses an input keeps it until the request ends,
-     * within the request's own hold of memory.
-     */
+    /** Drops all inputs; a request that uses one keeps it within its own hold of memory. */
     synchronized void clear() {
         shrinkTo(0);
     }

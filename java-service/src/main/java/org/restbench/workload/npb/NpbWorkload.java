@@ -7,11 +7,7 @@ import org.restbench.workload.Workload;
 import org.restbench.workload.npb.Problem.Kernel;
 import org.restbench.workload.npb.Problem.Outcome;
 
-/**
- * Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names.
- *
- * @param inputs cache for requests that do not generate their own input
- */
+/** Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names. */
 public record NpbWorkload(Kernel kernel, InputCache inputs)
         implements Workload<NpbWorkload.NpbRequest, NpbWorkload.NpbResult> {
     private static final double MILLION = 1e6;
@@ -68,20 +64,9 @@ public record NpbWorkload(Kernel kernel, InputCache inputs)
         return problem.run(input, loop);
     }
 
-    /**
-     * A request to run a kernel.
-     *
-     * @param problem the kernel on the class asked for
-     * @param generate whether the input is built for this request alone
-     */
+    /** A request to run a kernel on a class, with an input that is built for it alone or shared. */
     public record NpbRequest(RequestId id, Problem<?> problem, boolean generate) {}
 
-    /**
-     * The result of a run.
-     *
-     * @param kernel NPB's name
-     * @param npbClass NPB's class of input, e.g. {@code "A"}
-     * @param totalNanos duration of the whole stage of compute, input and verification included
-     */
+    /** @param totalNanos duration of the whole stage of compute, input and verification included */
     public record NpbResult(RequestId id, String kernel, String npbClass, Outcome outcome, long totalNanos) {}
 }

@@ -56,12 +56,7 @@ public interface Problem<T> {
         }
     }
 
-    /**
-     * A kernel of the NAS Parallel Benchmarks.
-     *
-     * @param name as NPB writes it, e.g. {@code "CG"}
-     * @param problems one for each class, from small to large
-     */
+    /** A kernel by NPB's name, e.g. {@code "CG"}, with a problem for each class, from small to large. */
     public record Kernel(String name, List<Problem<?>> problems) {
         public static <C> Kernel of(String name, List<C> classes, Function<C, Problem<?>> problem) {
             return new Kernel(name, classes.stream().<Problem<?>>map(problem).toList());

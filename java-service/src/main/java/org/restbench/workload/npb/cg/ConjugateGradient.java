@@ -111,10 +111,7 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
         }
     }
 
-    /**
-     * The inverse power method on one matrix, with a fixed number of conjugate gradient steps per solve. Used by one
-     * run.
-     */
+    /** The inverse power method, with a fixed number of conjugate gradient steps a solve. Used by one run. */
     static final class Solver {
         private final SparseMatrix matrix;
         private final int steps;
@@ -148,9 +145,7 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
             products = 0;
         }
 
-        /**
-         * The number of matrix-vector products since the reset. It shows whether a step was left out; zeta does not.
-         */
+        /** Matrix-vector products since the reset: they show a step that was left out, as zeta does not. */
         int products() {
             return products;
         }

@@ -65,17 +65,12 @@ record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
 
         final int order;
         final int stride;
-        /**
-         * order × stride: places and values of vector i's entries from {@code i * stride}, {@code length[i]} of them.
-         */
+        /** Places and values of vector i's entries: {@code length[i]} of them from {@code i * stride}. */
         final int[] places;
 
         final double[] values;
         final int[] length;
-        /**
-         * The entries at place j, as indices into {@link #places}: the elements of {@code owners} from index
-         * {@code ownersFrom[j]} (inclusive) to {@code ownersFrom[j + 1]} (exclusive).
-         */
+        /** The indices of place j's entries: {@code owners} from {@code ownersFrom[j]} to the next (exclusive). */
         final int[] ownersFrom;
 
         final int[] owners;
@@ -90,10 +85,7 @@ record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
             this.owners = new int[order * stride];
         }
 
-        /**
-         * Draws all vectors sequentially from one stream of random numbers: the values drawn decide how many a vector
-         * needs.
-         */
+        /** Draws all vectors from one stream: the values drawn decide how many numbers a vector needs. */
         static SparseVectors draw(int order, int nonzeros, long seed) {
             SparseVectors vectors = new SparseVectors(order, nonzeros);
             LinearCongruential random = new LinearCongruential(seed);

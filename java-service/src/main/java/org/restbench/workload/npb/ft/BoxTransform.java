@@ -14,12 +14,7 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
         transform(field, z -> {}, loop);
     }
 
-    /**
-     * The inverse.
-     *
-     * @param prepare called with the z of each plane, by the task that then transforms the plane, so that the plane is
-     *     still in the core's cache
-     */
+    /** @param prepare called with each plane's z by the task that transforms it, while it is in the core's cache */
     void inverse(Field field, IntConsumer prepare, ParallelLoop loop) {
         transform(field.exchanged(), prepare, loop);
     }
@@ -63,9 +58,9 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
     }
 
     private static void across(LineTransform transform, Field field, int first, int stride, Batch batch) {
-        batch.readAcross(field, first, stride, transform.points());
+        batch.readAcross(field, first, stride, transform.points);
         transform.forward(batch);
-        batch.writeAcross(field, first, stride, transform.points());
+        batch.writeAcross(field, first, stride, transform.points);
     }
 
     /**
@@ -74,7 +69,7 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
      * inverse is the same transform with real and imaginary parts exchanged.
      */
     static final class LineTransform {
-        private final int points;
+        final int points;
         /** {@code exp(-2 pi i k / points)}, each computed from its own angle: a recurrence would lose digits. */
         private final double[] cos;
 
@@ -89,10 +84,6 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
                 cos[k] = Math.cos(2 * Math.PI * k / points);
                 sin[k] = -Math.sin(2 * Math.PI * k / points);
             }
-        }
-
-        int points() {
-            return points;
         }
 
         /** Transforms all lines; the result is what the batch reads next. */
@@ -111,10 +102,7 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
             }
         }
 
-        /**
-         * Radix 4: combines the points p, p + length/4, … of all sub-transforms of {@code length} points, interleaved
-         * in runs.
-         */
+        /** Radix 4: combines points p, p + length/4, … of the interleaved sub-transforms of this length. */
         private void butterflies(Batch batch, int p, int length, int run) {
             int root = p * (points / length);
             double c1 = cos[root];
@@ -234,12 +222,7 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
             nextIm = doneIm;
         }
 
-        /**
-         * Reads lines that lie next to each other in the field.
-         *
-         * @param first offset of the first line's first point
-         * @param stride from a point of a line to the next
-         */
+        /** Reads lines that lie side by side, from a first point's offset, in strides from point to point. */
         void readAcross(Field field, int first, int stride, int points) {
             for (int e = 0; e < points; e++) {
                 System.arraycopy(field.re(), first + e * stride, data, re + e * LANES, WIDTH);

@@ -50,10 +50,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return new Outcome(verified, checksums, sizes.checksums(), sizes.iterations(), nanos, millionOperations());
     }
 
-    /**
-     * Fills a run's initial field, from random numbers (alternating real and imaginary parts, point after point) where
-     * none is kept. NPB draws the field within the timed region, so this is a part of the run.
-     */
+    /** Fills the initial field, a part of the timed run: from a kept one, or random parts point after point. */
     private void start(Field kept, Field field, ParallelLoop loop) {
         Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
             if (kept == null) {
@@ -125,10 +122,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return 2L * Double.BYTES * sizes.size();
     }
 
-    /**
-     * One step in time of the spectrum: each component fades by {@code exp(-4 alpha pi² |k|²)}. The factor of a
-     * component is the product of one factor for each axis.
-     */
+    /** One step in time: components fade by {@code exp(-4 alpha pi² |k|²)}, a product of factors by axis. */
     record Evolution(double[] alongX, double[] alongY, double[] alongZ) {
         private static final double ALPHA = 1e-6;
 

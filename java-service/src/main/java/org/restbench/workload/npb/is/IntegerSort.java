@@ -65,10 +65,8 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
     }
 
     /**
-     * The keys to sort, with a bell-shaped distribution: each is a quarter of the sum of four random numbers, scaled to
-     * the range.
+     * The keys: each is a quarter of the sum of four random numbers, scaled to [0, range).
      *
-     * @param values one for each key, in [0, range)
      * @param shared whether other requests use the same array
      */
     record Keys(int[] values, boolean shared) {
@@ -142,10 +140,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
         }
     }
 
-    /**
-     * Counts, for each value, the keys that are at most as large. Each task counts into a histogram of its own; these
-     * are then added. One object serves all iterations of a run.
-     */
+    /** Counts the keys up to each value, in a histogram for each task; these are added. Used by one run. */
     static final class Histogram {
         private static final int FEWEST_KEYS_A_TASK = 1 << 14;
 
@@ -154,10 +149,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
         private final int keysPerTask;
         private final int[][] partial;
 
-        /**
-         * @param count number of keys
-         * @param range number of possible values of a key
-         */
+        /** @param range number of possible values of a key */
         Histogram(int count, int range) {
             this.count = count;
             this.range = range;
@@ -188,10 +180,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
             return prefixSums(partial[0]);
         }
 
-        /**
-         * The zeroed histogram of a task. It needs no lock: each number belongs to one task, and the next loop begins
-         * when this one has ended.
-         */
+        /** A task's zeroed histogram. Needs no lock: a number is one task's, and loops follow one another. */
         private int[] cleared(int number) {
             if (partial[number] == null) {
                 partial[number] = new int[range];

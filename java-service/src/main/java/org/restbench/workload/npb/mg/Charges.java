@@ -6,10 +6,8 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * The right-hand side: +1 at the positions of a grid's ten largest random numbers, -1 at those of the ten smallest.
- *
- * @param positive positions in the interior, axis 1 fastest, from 0
- * @param negative likewise
+ * The right-hand side: +1 at a grid's ten largest random numbers, -1 at its ten smallest. Positions are in the
+ * interior, axis 1 fastest, from 0.
  */
 record Charges(int[] positive, int[] negative) {
     private static final int EACH = 10;
@@ -41,7 +39,7 @@ record Charges(int[] positive, int[] negative) {
         for (Extremes part : parts) {
             all.offerAll(part);
         }
-        return all.positions();
+        return all.positions;
     }
 
     /** Writes all of v, ghosts included: 0 except at the charges. */
@@ -63,7 +61,7 @@ record Charges(int[] positive, int[] negative) {
     /** The largest of all values offered, and their positions. The initial values are below any value offered. */
     static final class Extremes {
         private final long[] values;
-        private final int[] positions;
+        final int[] positions;
 
         Extremes(int count) {
             values = new long[count];
@@ -82,10 +80,6 @@ record Charges(int[] positive, int[] negative) {
             for (int k = 0; k < others.values.length; k++) {
                 offer(others.values[k], others.positions[k]);
             }
-        }
-
-        int[] positions() {
-            return positions;
         }
 
         /** Inserts a value in ascending order and drops the smallest. */

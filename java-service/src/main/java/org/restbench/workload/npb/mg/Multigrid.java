@@ -123,9 +123,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
         }
     }
 
-    /**
-     * A solution and its residual on grids from 2³ points up to the finest, and the V-cycle over them. Used by one run.
-     */
+    /** Solution and residual on grids from 2³ points to the finest, and the V-cycle. Used by one run. */
     static final class Hierarchy {
         private final Smoother smoother;
         private final ParallelLoop loop;
@@ -165,10 +163,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
             return grids[finest].norm(r[finest], loop);
         }
 
-        /**
-         * Runs one V-cycle. It needs the residual on the finest grid, and leaves there the residual from before the
-         * last smoothing.
-         */
+        /** Needs the finest grid's residual, and leaves there that from before the last smoothing. */
         void cycle() {
             for (int k = finest; k > 0; k--) {
                 Stencils.restrict(grids[k], r[k], grids[k - 1], r[k - 1], loop);

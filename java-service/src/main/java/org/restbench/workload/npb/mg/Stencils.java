@@ -73,18 +73,12 @@ final class Stencils {
         });
     }
 
-    /**
-     * {@code r = v - A u}, where A is the discrete Laplacian; its weight of the nearest neighbours is 0.
-     *
-     * @param r may be v itself
-     */
+    /** {@code r = v - A u} (r may be v), A the discrete Laplacian; its weight of nearest neighbours is 0. */
     static void residual(Grid grid, double[] u, double[] v, double[] r, ParallelLoop loop) {
         eachLine(grid, u, r, loop, layers -> residual(u, v, r, grid.side(), layers));
     }
 
-    /**
-     * Runs in one pass and carries the sums that neighbours share from point to point: faster than a pass for each sum.
-     */
+    /** One pass that carries the sums shared by neighbours: faster than a pass for each sum. */
     private static void residual(double[] u, double[] v, double[] r, int side, Layers layers) {
         double centre = -8.0 / 3;
         double edges = 1.0 / 6;
@@ -211,10 +205,7 @@ final class Stencils {
             });
         }
 
-        /**
-         * Runs the body for the coarse planes 0 to n. Each fills two fine planes of its own; together these are all
-         * planes.
-         */
+        /** Runs the body for coarse planes 0 to n; each fills two of the fine planes. */
         private void eachPlanePair(ParallelLoop loop, IntConsumer body) {
             Blocks.of(coarseGrid.side() - 1, 2L * fineGrid.plane()).forEach(loop, (from, to) -> {
                 for (int j3 = from; j3 < to; j3++) {
@@ -253,9 +244,7 @@ final class Stencils {
             }
         }
 
-        /**
-         * Adds to one fine line the weighted sums of the coarse lines around it: at each coarse point, and between two.
-         */
+        /** Adds weighted sums of the coarse lines to a fine line: at each coarse point, and between two. */
         private void line(double[] sums, double weight, int fineLine) {
             double half = weight / 2;
             for (int j = 0; j < sums.length - 1; j++) {
