@@ -46,7 +46,7 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
             zeta = solver.iterate(sizes.shift());
         }
         long nanos = System.nanoTime() - start;
-        return outcome(zeta, solver.products(), nanos);
+        return outcome(zeta, solver.products, nanos);
     }
 
     private Outcome outcome(double zeta, int products, long nanos) {
@@ -123,8 +123,11 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
         private final double[] p;
         private final double[] q;
         private final double[] r;
-        private int products;
-        private double residualNorm;
+        /** Matrix-vector products since the reset: they show a step that was left out, as zeta does not. */
+        int products;
+
+        /** {@code ||x - A z||} of the last iteration. */
+        double residualNorm;
 
         Solver(SparseMatrix matrix, int steps, ParallelLoop loop) {
             this.matrix = matrix;
@@ -143,16 +146,6 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
         void reset() {
             Arrays.fill(x, 1);
             products = 0;
-        }
-
-        /** Matrix-vector products since the reset: they show a step that was left out, as zeta does not. */
-        int products() {
-            return products;
-        }
-
-        /** {@code ||x - A z||} of the last iteration. */
-        double residualNorm() {
-            return residualNorm;
         }
 
         /** Solves {@code A z = x}, makes x the unit vector along z, and estimates the eigenvalue. */

@@ -79,9 +79,9 @@ class ConjugateGradientTest {
         Solver solver = new Solver(matrix, ConjugateGradient.STEPS, IN_ORDER);
         solver.reset();
         assertThat(solver.iterate(10)).isCloseTo(9.998644157914, within(1e-10));
-        assertThat(solver.residualNorm()).isBetween(0.5e-13, 3e-13);
+        assertThat(solver.residualNorm).isBetween(0.5e-13, 3e-13);
         assertThat(solver.iterate(10)).isCloseTo(8.573327920322, within(1e-10));
-        assertThat(solver.products()).isEqualTo(2 * 26);
+        assertThat(solver.products).isEqualTo(2 * 26);
     }
 
     @ParameterizedTest
@@ -112,8 +112,8 @@ class ConjugateGradientTest {
         for (int iteration = 0; iteration < 15; iteration++) {
             zeta = solver.iterate(11);
         }
-        assertThat(of(GradientClass.S).verifies(zeta, solver.products())).isFalse();
-        assertThat(of(GradientClass.S).verifies(zeta - 1, solver.products())).isTrue();
+        assertThat(of(GradientClass.S).verifies(zeta, solver.products)).isFalse();
+        assertThat(of(GradientClass.S).verifies(zeta - 1, solver.products)).isTrue();
     }
 
     @Test
