@@ -139,9 +139,8 @@ public final class Strategies implements AutoCloseable {
         }
 
         /**
-         * Whether the strategy is offered for this workload. A strategy that cuts loops is not offered where there are
-         * none, as it would run as another strategy does, and one that cuts single units is not offered where these are
-         * too small.
+         * Whether the strategy is offered for this workload: without loops, one that cuts loops would run as another
+         * does, and small units are no tasks of their own.
          */
         public boolean takes(Workload<?, ?> workload) {
             return cuts == Cuts.NOTHING || workload.hasLoops() && (cuts == Cuts.TASKS || workload.takesSingleUnits());

@@ -77,7 +77,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     public MessagesAnswer compute(MessagesRequest input, ParallelLoop loop) {
         Session session = database.session();
         try (session) {
-            MessagesAnswer answer = input.of(new Operations(session, space, queues, memory, retries));
+            MessagesAnswer answer = new Operations(session, space, queues, memory, retries).answer(input);
             return answer.took(session.connectionNanos(), session.databaseNanos());
         } catch (DatabaseFailure failed) {
             database.report(failed);

@@ -48,7 +48,36 @@ final class Operations {
         this.ways = new QueueOperations(session, receipts, memory, retries);
     }
 
-    MessagesAnswer create(MessagesRequest.Create request) {
+    /** Does the operation that is asked for. */
+    MessagesAnswer answer(MessagesRequest request) {
+        if (request instanceof MessagesRequest.Create create) {
+            return create(create);
+        }
+        if (request instanceof MessagesRequest.ListQueues list) {
+            return list(list);
+        }
+        if (request instanceof MessagesRequest.CountMessages count) {
+            return show(count);
+        }
+        if (request instanceof MessagesRequest.DeleteQueue queue) {
+            return deleteQueue(queue);
+        }
+        if (request instanceof MessagesRequest.Send send) {
+            return send(send);
+        }
+        if (request instanceof MessagesRequest.Broadcast broadcast) {
+            return broadcast(broadcast);
+        }
+        if (request instanceof MessagesRequest.Peek peek) {
+            return peek(peek);
+        }
+        if (request instanceof MessagesRequest.Pop pop) {
+            return pop(pop);
+        }
+        return deleteMessage((MessagesRequest.DeleteMessage) request);
+    }
+
+    private MessagesAnswer create(MessagesRequest.Create request) {
         String name = request.queue();
         long asOf = queues.asOf();
         Long before = memory.latest(name);
@@ -73,14 +102,14 @@ final class Operations {
         return new Queue(id, QueueTechnique.named(technique).orElseThrow());
     }
 
-    MessagesAnswer list(MessagesRequest.ListQueues request) {
+    private MessagesAnswer list(MessagesRequest.ListQueues request) {
         return new MessagesAnswer(new QueueList(session.read(
                 "list-queues",
                 Map.of("after", request.after(), "limit", request.limit()),
                 row -> new QueueList.Entry(row.getString("name"), row.getString("technique")))));
     }
 
-    MessagesAnswer show(MessagesRequest.CountMessages request) {
+    private MessagesAnswer show(MessagesRequest.CountMessages request) {
         String name = request.queue();
         QueueCount count = onQueue(name, null, empty -> empty.messages() == 0, queue -> {
             long messages = queue.technique() == QueueTechnique.MEMORY
@@ -95,7 +124,7 @@ final class Operations {
         return new MessagesAnswer(count);
     }
 
-    MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
+    private MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
         String name = request.queue();
         Queue gone = find(name);
         boolean deleted;
@@ -114,7 +143,7 @@ final class Operations {
         return new MessagesAnswer(new QueueDeletion(name, deleted));
     }
 
-    MessagesAnswer send(MessagesRequest.Send request) {
+    private MessagesAnswer send(MessagesRequest.Send request) {
         RequestId id = request.id();
         return receipts.once(
                 request,
@@ -127,7 +156,7 @@ final class Operations {
                 row -> new SendId(id.text(), row.getLong("id")));
     }
 
-    MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
+    private MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
         return receipts.once(
                 request,
                 () -> new BroadcastIds(request.id().text(), broadcastOnce(request)),
@@ -157,7 +186,7 @@ final class Operations {
         return ways.broadcast(asked, request);
     }
 
-    MessagesAnswer peek(MessagesRequest.Peek request) {
+    private MessagesAnswer peek(MessagesRequest.Peek request) {
         List<Message> messages = onQueue(request.queue(), null, List::isEmpty, queue -> {
             requireReceivers(queue, request.receiver(), null);
             if (queue.technique() == QueueTechnique.MEMORY) {
@@ -171,7 +200,7 @@ final class Operations {
         return new MessagesAnswer(new MessageList(messages));
     }
 
-    MessagesAnswer pop(MessagesRequest.Pop request) {
+    private MessagesAnswer pop(MessagesRequest.Pop request) {
         RequestId id = request.id();
         return receipts.once(
                 request,
@@ -191,7 +220,7 @@ final class Operations {
                 id.text(), message.id(), message.sender(), message.receiver(), message.body(), message.sentAt());
     }
 
-    MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
+    private MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
         boolean deleted =
                 onQueue(request.queue(), null, found -> !found, queue -> ways.delete(queue, request.message()));
         return new MessagesAnswer(new MessageDeletion(request.message(), deleted));
