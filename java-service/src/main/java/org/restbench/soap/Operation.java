@@ -14,7 +14,6 @@ import org.restbench.codec.Workloads;
 import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.Strategies.Technique;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.soap.Operation.Service;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.Multiply;
 import org.restbench.soap.matrix.MultiplyResponse;

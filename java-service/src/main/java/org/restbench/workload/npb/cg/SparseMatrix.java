@@ -6,7 +6,6 @@ import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.cg.ConjugateGradient.GradientClass;
-import org.restbench.workload.npb.cg.SparseMatrix.SparseVectors;
 
 /**
  * A square matrix in compressed rows. Row i has the {@code values} from index {@code rowFrom[i]} (inclusive) to
