@@ -5,13 +5,13 @@ import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.restbench.DirectRun.DirectArguments;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
-import org.restbench.settings.Cores;
-import org.restbench.settings.InvalidSetting;
 import org.restbench.settings.Settings;
+import org.restbench.settings.Settings.Cores;
+import org.restbench.settings.Settings.InvalidSetting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringBootConfiguration;
@@ -83,7 +83,7 @@ public class Application {
 
     /** Builds a service that is ready to run; the caller closes the context that running returns. */
     static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
-        Framework framework = Frameworks.named(settings.framework());
+        Framework framework = Framework.named(settings.framework());
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         return new SpringApplicationBuilder(Application.class, framework.configuration())
                 .web(framework.kind())

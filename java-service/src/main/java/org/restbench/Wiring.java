@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.LogsJson;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.MessagesJson;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.core.Admission;
 import org.restbench.core.Catalogue;
 import org.restbench.core.Core;
@@ -27,20 +27,20 @@ import org.restbench.core.Pages;
 import org.restbench.core.Protocol;
 import org.restbench.database.Database;
 import org.restbench.database.FreeSpace;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.execution.Strategies;
-import org.restbench.execution.WorkLimits;
 import org.restbench.framework.Framework;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.settings.Cores;
-import org.restbench.settings.DatabaseSettings;
 import org.restbench.settings.Settings;
+import org.restbench.settings.Settings.Cores;
+import org.restbench.settings.Settings.DatabaseSettings;
 import org.restbench.soap.SoapProtocol;
 import org.restbench.workload.logs.LogsWorkload;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.restbench.workload.messages.MessagesWorkload;
 import org.restbench.workload.npb.InputCache;
-import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.NpbWorkload;
+import org.restbench.workload.npb.Problem.Kernel;
 import org.restbench.workload.npb.cg.ConjugateGradient;
 import org.restbench.workload.npb.ft.FourierTransform;
 import org.restbench.workload.npb.is.IntegerSort;
@@ -106,7 +106,7 @@ public class Wiring {
 
     @Bean
     Admission admission(Settings settings) {
-        return new Admission(settings.maxInFlight());
+        return new Admission(settings.maxInFlight(), "in flight");
     }
 
     @Bean
@@ -169,7 +169,7 @@ public class Wiring {
         if (framework.kind() == WebApplicationType.SERVLET) { // a SOAP request keeps the server's thread
             for (SoapProtocol soap : SoapProtocol.of(workloads)) {
                 protocols.add(soap);
-                descriptions.put("/" + soap.name(), soap.description());
+                descriptions.put("/" + soap.name(), soap::description);
             }
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);

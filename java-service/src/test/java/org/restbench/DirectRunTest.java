@@ -13,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.DirectRun.DirectArguments;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.settings.Settings;
 import org.restbench.workload.npb.ft.FourierTransform;

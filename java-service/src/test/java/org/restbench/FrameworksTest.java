@@ -16,8 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
-import org.restbench.settings.InvalidSetting;
+import org.restbench.settings.Settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 import tools.jackson.databind.JsonNode;
@@ -28,7 +27,7 @@ class FrameworksTest {
 
     @Test
     void helidon_is_there_from_java_21_on() {
-        assertThat(Frameworks.ALL)
+        assertThat(Framework.ALL)
                 .extracting(Framework::name)
                 .startsWith("tomcat", "servlet", "jetty", "reactor-netty", "vertx")
                 .hasSize(JAVA < 21 ? 5 : 6);
@@ -36,8 +35,8 @@ class FrameworksTest {
 
     @Test
     void who_chooses_one_that_is_not_there_is_told_those_there_are() {
-        String there = Frameworks.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
-        assertThatThrownBy(() -> Frameworks.named("undertow"))
+        String there = Framework.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
+        assertThatThrownBy(() -> Framework.named("undertow"))
                 .isInstanceOf(InvalidSetting.class)
                 .hasMessage("RESTBENCH_FRAMEWORK='undertow': must be one of " + there);
     }
@@ -45,7 +44,7 @@ class FrameworksTest {
     @Test
     void below_java_21_who_chooses_helidon_is_told_why_there_is_none() {
         assumeTrue(JAVA < 21, "this Java has it");
-        assertThatThrownBy(() -> Frameworks.named("helidon"))
+        assertThatThrownBy(() -> Framework.named("helidon"))
                 .isInstanceOf(InvalidSetting.class)
                 .hasMessage(
                         "RESTBENCH_FRAMEWORK='helidon': must be one of tomcat, servlet, jetty, reactor-netty, vertx; "
@@ -53,14 +52,14 @@ class FrameworksTest {
     }
 
     static Stream<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name);
+        return Framework.ALL.stream().map(Framework::name);
     }
 
     /** From whatever thread an answer comes. {@code contract/run.py} tries all examples under each. */
     @ParameterizedTest
     @MethodSource("frameworks")
     void the_service_is_the_same_under_every_framework(String framework) throws IOException {
-        boolean isServlet = Frameworks.named(framework).kind() == WebApplicationType.SERVLET;
+        boolean isServlet = Framework.named(framework).kind() == WebApplicationType.SERVLET;
         Map<String, String> patient = Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "60");
         try (RunningService service = RunningService.under(framework, patient)) {
             healthNamesFrameworkAndServer(service, framework, isServlet);
@@ -171,9 +170,9 @@ class FrameworksTest {
 
     @Test
     void where_each_request_has_a_thread_there_is_no_choice_of_one() {
-        assertThat(Frameworks.named("tomcat").handoff(null)).isNull();
-        assertThat(Frameworks.named("vertx").handoff(null)).isEqualTo("thread");
-        assertThatThrownBy(() -> Frameworks.named("tomcat").handoff("loop"))
+        assertThat(Framework.named("tomcat").handoff(null)).isNull();
+        assertThat(Framework.named("vertx").handoff(null)).isEqualTo("thread");
+        assertThatThrownBy(() -> Framework.named("tomcat").handoff("loop"))
                 .isInstanceOf(InvalidSetting.class)
                 .hasMessage("RESTBENCH_HANDOFF='loop': must be left out: tomcat has no event loop");
     }

@@ -78,10 +78,7 @@ public final class BackgroundThreads implements ThreadFactory {
         return LibC.INSTANCE.getpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD);
     }
 
-    /**
-     * {@code getpriority(2)} and {@code setpriority(2)}. On Linux each thread has a nice value of its own, though in
-     * POSIX it belongs to the process.
-     */
+    /** On Linux each thread has a nice value of its own, though in POSIX it belongs to the process. */
     private interface LibC extends Library {
         int PRIO_PROCESS = 0;
         int CURRENT_THREAD = 0;

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.function.Supplier;
 import net.openhft.affinity.Affinity;
 
 /**
@@ -21,7 +22,7 @@ public final class OpenHftAffinity implements CoreAffinity {
     }
 
     @Override
-    public PinnedCore pinCurrentThread(int core) {
+    public Supplier<BitSet> pinCurrentThread(int core) {
         BitSet asked = new BitSet();
         asked.set(core);
         try {

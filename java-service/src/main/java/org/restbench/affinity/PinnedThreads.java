@@ -8,6 +8,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.restbench.affinity.CoreAffinity.PinRefused;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,7 +83,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
 
     private final class PinnedThread extends Thread {
         private final int core;
-        private volatile CoreAffinity.PinnedCore pin;
+        private volatile Supplier<BitSet> pin;
         private volatile String refusal;
 
         PinnedThread(Runnable work, String name, int core) {
@@ -109,7 +111,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
             if (pin == null || !isAlive()) {
                 return;
             }
-            BitSet now = pin.allowedCores();
+            BitSet now = pin.get();
             boolean pinned = now.cardinality() == 1 && now.get(core);
             if (pinned && refusal != null) {
                 refusal = null;

@@ -19,10 +19,7 @@ final class BodyText {
 
     private BodyText() {}
 
-    /**
-     * Whether Jackson will read the body correctly as UTF-8: it is valid, has no byte order mark, and every escaped
-     * surrogate is part of a pair.
-     */
+    /** Whether Jackson reads the body right: UTF-8, no byte order mark, each escaped surrogate in a pair. */
     static boolean isSound(byte[] body) {
         return !looksEncoded(body) && (isPlain(body) || isUtf8(body) && loneSurrogate(body, 0) < 0);
     }
@@ -43,10 +40,7 @@ final class BodyText {
         return plain;
     }
 
-    /**
-     * Whether Jackson would take the body for UTF-16 or UTF-32, or skip a byte order mark. Jackson looks at the first
-     * four bytes, of which none is 0 in JSON that is UTF-8.
-     */
+    /** Whether Jackson would skip a byte order mark, or take the body for UTF-16 or 32 by its first bytes. */
     static boolean looksEncoded(byte[] body) {
         for (int i = 0; i < Math.min(4, body.length); i++) {
             if (body[i] == 0) {
@@ -68,10 +62,7 @@ final class BodyText {
         return !result.isError();
     }
 
-    /**
-     * Whether the body is nested too deeply. As in the contract, counts the brackets outside of strings, whatever else
-     * is wrong.
-     */
+    /** Whether the nesting is too deep: counts the brackets outside of strings, whatever else is wrong. */
     static boolean isTooDeep(byte[] body) {
         int depth = 0;
         boolean inString = false;
@@ -103,10 +94,7 @@ final class BodyText {
         return text;
     }
 
-    /**
-     * The offset of the next escape that is a lone surrogate, -1 where there is none. Of use for well-formed JSON only:
-     * there a backslash is always in a string.
-     */
+    /** The next escape, in well-formed JSON, that is a lone surrogate; -1 where there is none. */
     private static int loneSurrogate(byte[] body, int from) {
         for (int i = from; i < body.length; i++) {
             if (body[i] == '\\') {
@@ -126,10 +114,7 @@ final class BodyText {
         return unit >= lowest && unit <= highest;
     }
 
-    /**
-     * The UTF-16 unit that an escape of the form {@code \}{@code u0031} at an offset stands for; negative where there
-     * is none.
-     */
+    /** The UTF-16 unit of an escape such as {@code \}{@code u0031}; negative where there is none. */
     static int unit(byte[] text, int escape) {
         if (escape + 6 > text.length || text[escape] != '\\' || text[escape + 1] != 'u') {
             return -1;

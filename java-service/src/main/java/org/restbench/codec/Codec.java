@@ -13,18 +13,13 @@ import org.restbench.workload.RequestId;
  * @param <O> the workload's output
  */
 public interface Codec<I, O> {
-    /**
-     * What an answer contains in addition to its body.
-     *
-     * @param headers of HTTP
-     * @param partNanos nanoseconds that parts of compute took, by name, in order
-     */
+    /** What an answer has beside its body: headers, and nanoseconds of parts of compute, by name, in order. */
     record Notes(Map<String, String> headers, Map<String, Long> partNanos) {
         public static final Notes NONE = new Notes(Map.of(), Map.of());
     }
 
     /**
-     * @param memory of the request; it covers the body already, and decoding takes from it what it keeps in addition
+     * @param memory covers the body; decoding takes from it what it keeps in addition
      * @throws InvalidRequest with the contract's code
      */
     I decode(byte[] body, Query query, MemoryBudget.Hold memory);
@@ -35,10 +30,7 @@ public interface Codec<I, O> {
         return Notes.NONE;
     }
 
-    /**
-     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. The
-     * default reads the id from a body in JSON.
-     */
+    /** The id, for an error that is not the request's fault; null where it cannot be read. Never throws. */
     default RequestId identify(byte[] body) {
         return RequestIds.identify(body);
     }

@@ -41,7 +41,6 @@ final class Elements {
         memory.grow(FEW * Long.BYTES);
     }
 
-    /** How many elements were added. */
     int size() {
         return dropped + kept;
     }
@@ -102,10 +101,10 @@ final class Elements {
      */
     boolean addString(JsonReader json, int from) {
         int before = size();
-        if (addList(json.body(), from)) {
+        if (addList(json.body, from)) {
             return true;
         }
-        byte[] plain = unescaped(json.body(), from, json.endOfString(from - 1, Integer.MAX_VALUE));
+        byte[] plain = unescaped(json.body, from, json.endOfString(from - 1, Integer.MAX_VALUE));
         if (plain == null) {
             return false;
         }
@@ -114,10 +113,7 @@ final class Elements {
         return addList(plain, 0);
     }
 
-    /**
-     * A string's text with its escapes resolved, null where it has none. A list can only hold escapes of the characters
-     * from space to 9; any other escape becomes {@code x}, which no list holds.
-     */
+    /** The text without escapes, null where it has none; an escape that no list can hold becomes {@code x}. */
     private static byte[] unescaped(byte[] body, int from, int to) {
         byte[] plain = new byte[to - from];
         int length = 0;
@@ -133,11 +129,7 @@ final class Elements {
         return length == plain.length ? null : plain;
     }
 
-    /**
-     * Adds the elements of a list.
-     *
-     * @return whether each element is a 64-bit integer; those before the first that is none have been added
-     */
+    /** Adds a list's elements; returns whether all are 64-bit integers, as {@link #addString}. */
     boolean addText(String list) {
         byte[] text = new byte[list.length() + 1];
         for (int i = 0; i < list.length(); i++) {
@@ -194,7 +186,7 @@ final class Elements {
     }
 
     /**
-     * Adds elements, while there is room and they are short numbers without sign and spaces, as nearly all are.
+     * Adds short numbers without sign and spaces, while there is room.
      *
      * @return the offset of the first element that was not added; negative where the list has ended
      */
@@ -228,10 +220,7 @@ final class Elements {
         return from;
     }
 
-    /**
-     * Adds one element of any sign, spaces and length. Returns the offset after it, negative where it is no 64-bit
-     * integer.
-     */
+    /** Adds one element of any form. Returns the offset after it, negative where it is no 64-bit integer. */
     private int addElement(byte[] text, int offset) {
         int from = skipSpaces(text, offset);
         boolean negative = at(text, from) == '-';

@@ -14,10 +14,7 @@ import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Reads bodies in JSON by the contract's rules, with Jackson's streaming reader, and has the writer for answers.
- * {@link BodyText} checks what the reader does not.
- */
+/** Reads bodies by the contract's rules, what {@link BodyText} checks included, and has the writer for answers. */
 final class Json {
     /** Levels of objects and arrays, the outermost included. */
     static final int MAX_DEPTH = 32;
@@ -42,10 +39,7 @@ final class Json {
 
     private Json() {}
 
-    /**
-     * One factory for names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and one
-     * for longer names.
-     */
+    /** One for names up to Jackson's limit of 50 000 characters, which nearly all are, and one for others. */
     private record Factories(JsonFactory shortNames, JsonFactory anyNames) {
         Factories(boolean unique) {
             this(
@@ -114,10 +108,7 @@ final class Json {
         }
     }
 
-    /**
-     * The message of a body's first fault, in the contract's order. Each fault is looked for in the whole body before
-     * the next.
-     */
+    /** The message of the first fault in the contract's order; each is looked for in the whole body. */
     private static String fault(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, ?> reading) {
         if (!BodyText.isUtf8(body)) {
             return "the body is not valid UTF-8";

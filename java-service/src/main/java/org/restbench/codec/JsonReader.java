@@ -6,21 +6,15 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.StreamReadException;
 
-/**
- * Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where the text is
- * malformed.
- */
+/** Walks one JSON text, member by member. Methods throw Jackson's exceptions where the text is malformed. */
 final class JsonReader implements AutoCloseable {
-    /**
-     * Bytes of memory of a name until its object ends, measured, with all that Jackson keeps of it to find repeated
-     * names.
-     */
+    /** Bytes of a name until its object ends, measured: Jackson keeps it to find repeated names. */
     private static final int BYTES_OF_A_NAME = 256;
 
     private static final int NAMES_AT_ONCE = 64;
 
     private final JsonParser parser;
-    private final byte[] body;
+    final byte[] body;
     private final MemoryBudget.Hold memory;
     private int ignoredNames;
 
@@ -48,14 +42,7 @@ final class JsonReader implements AutoCloseable {
         return result;
     }
 
-    byte[] body() {
-        return body;
-    }
-
-    /**
-     * Moves to the next member of the current object and returns its name. After the last member, leaves the object and
-     * returns null.
-     */
+    /** The name of the object's next member; null after the last one, when the object has been left. */
     String nextName() {
         return parser.nextName();
     }
@@ -92,10 +79,7 @@ final class JsonReader implements AutoCloseable {
         return 12 * characters + 2;
     }
 
-    /**
-     * The text of the string that is the current token. Null where the current value is no string, which is then
-     * skipped, or a string that surely has more than so many code points, which is not unescaped.
-     */
+    /** The current string; null for another value, which is skipped, or a string that is surely too long. */
     String shortText(int characters) {
         if (!isAt(JsonToken.VALUE_STRING)) {
             skip();

@@ -4,22 +4,19 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.Kernel;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
-/**
- * Builds a matrix row by row, from any format. For each error code, it keeps the message that comes first in the
- * contract's order.
- */
+/** Builds a matrix from any format. Keeps the first message in the contract's order for each code. */
 final class MatrixBuilder {
     private static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
 
     private final String name;
-    private final Elements elements;
+    final Elements elements;
     private String shapeFault;
     private String columnCountFault;
     private String rowFault;
@@ -51,19 +48,11 @@ final class MatrixBuilder {
         shapeFault = null;
     }
 
-    /**
-     * @param count at least 1
-     * @param shown the count as it was sent, for a message
-     */
+    /** @param shown the count, at least 1, as it was sent, for a message */
     void columnCount(long count, Supplier<String> shown) {
         columnCountFault = null;
         columnCount = count;
         shownColumnCount = shown;
-    }
-
-    /** The array to which the elements of the rows are to be added. */
-    Elements elements() {
-        return elements;
     }
 
     /** @param width number of values in the row that has ended, valid or not */
@@ -115,10 +104,7 @@ final class MatrixBuilder {
         return rows == 0 ? name + ".rows: must be an array of at least one row" : rowFault;
     }
 
-    /**
-     * The message of 004; null where every row has as many values as columnCount says. To be called after the other
-     * checks.
-     */
+    /** The message of 004; null where all rows have the right width. To be called after the other checks. */
     private String widthFault() {
         if (columnCount != columns) {
             return widthFault(0, columns);
@@ -135,13 +121,8 @@ final class MatrixBuilder {
         return new Matrix(rows, columns, elements.values());
     }
 
-    /**
-     * The two matrices of a request as they were read, valid or not.
-     *
-     * @param id null where there is no valid one
-     */
+    /** The two matrices of a request as they were read, valid or not; no id where there is no valid one. */
     record Operands(RequestId id, MatrixBuilder one, MatrixBuilder two) {
-        /** @return the kernel asked for */
         private Kernel requireSound(Query query, int mostElements) {
             Kernel kernel = kernel(query);
             InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);

@@ -6,15 +6,12 @@ import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.io.NumberOutput;
 
-/**
- * The matrix workload's JSON.
- *
- * @param mostElements of a product; a larger product is refused before it is computed
- */
+/** The JSON of the workload matrix, which refuses a product of more elements before it is computed. */
 public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
     /** The closing brackets of the list of rows and of the object. */
     private static final int BRACKETS = 2;
@@ -69,5 +66,156 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
     /** The most bytes of the rows and the brackets around them. */
     private static long mostBytes(Matrix rows) {
         return (long) rows.size() * (rows.characters() + 1) + 2L * rows.rows() + BRACKETS;
+    }
+
+    /** Reads one matrix of a request into a flat array in one pass, valid or not. */
+    static final class MatrixReader {
+        /** Bytes of an element of the study with its comma and its part of the row. */
+        private static final int BYTES_OF_AN_ELEMENT = 3;
+
+        private static final int SHOWN_DIGITS = 24;
+
+        private final JsonReader json;
+        private final MatrixBuilder matrix;
+        private final Elements elements;
+
+        MatrixReader(JsonReader json, MatrixBuilder matrix) {
+            this.json = json;
+            this.matrix = matrix;
+            this.elements = matrix.elements;
+        }
+
+        /** Reads the value of the member whose name was read last. */
+        void read() {
+            if (json.next() != JsonToken.START_OBJECT) {
+                json.skip();
+                return;
+            }
+            matrix.open();
+            for (String member = json.nextName(); member != null; member = json.nextName()) {
+                switch (member) {
+                    case "columnCount" -> readColumnCount();
+                    case "rows" -> readRows();
+                    default -> json.skipNext();
+                }
+            }
+        }
+
+        /** Accepts any integer of at least 1. As JSON has no leading zeros, the first digit decides. */
+        private void readColumnCount() {
+            JsonToken token = json.next();
+            int offset = json.offset();
+            byte first = json.body[offset];
+            if (token == JsonToken.VALUE_NUMBER_INT && first >= '1' && first <= '9') {
+                matrix.columnCount(json.isLong() ? json.longValue() : Long.MAX_VALUE, () -> digits(offset));
+            } else {
+                json.skip();
+            }
+        }
+
+        private void readRows() {
+            if (json.next() != JsonToken.START_ARRAY) {
+                json.skip();
+                return;
+            }
+            int first = 0;
+            while (json.next() != JsonToken.END_ARRAY) {
+                if (matrix.rows() == 0) {
+                    first = json.offset(); // only for two rows, as offset() makes an object
+                } else if (matrix.rows() == 1) {
+                    reserve(first);
+                }
+                int before = elements.size();
+                readRow();
+                matrix.endRow(elements.size() - before);
+            }
+            matrix.end();
+        }
+
+        /** At the second row, makes room for all rows as if they were alike, as far as the body can hold them. */
+        private void reserve(int first) {
+            int firstRowBytes = json.offset() - first;
+            long bytesLeft = json.body.length - json.offset();
+            long alike = (bytesLeft / firstRowBytes + 1) * matrix.columns();
+            elements.reserve(elements.size() + Math.min(alike, bytesLeft / BYTES_OF_AN_ELEMENT));
+        }
+
+        /** Makes room for a first row, by its commas: an array that grows is held together with its predecessor. */
+        private void reserveList(int from, char end) {
+            byte[] body = json.body;
+            int commas = 0;
+            int to = from;
+            for (; to < body.length && body[to] != end; to++) {
+                commas += body[to] == ',' ? 1 : 0;
+            }
+            elements.reserve(elements.size() + 1L + Math.min(commas, (to - from) / 2));
+        }
+
+        private void readRow() {
+            if (!json.isAt(JsonToken.START_OBJECT)) {
+                matrix.noteShape(": must be an object with value");
+                json.skip();
+                return;
+            }
+            boolean filled = false;
+            for (String member = json.nextName(); member != null; member = json.nextName()) {
+                if (member.equals("value")) {
+                    filled = readValue();
+                } else {
+                    json.skipNext();
+                }
+            }
+            if (!filled) {
+                matrix.noteShape(".value: must be a non-empty string or array of integers");
+            }
+        }
+
+        /** Reads the value of a row. Returns whether it has elements, valid or not. */
+        private boolean readValue() {
+            int before = elements.size();
+            switch (json.next()) {
+                case VALUE_STRING:
+                    int text = json.offset() + 1;
+                    if (json.body[text] == '"') {
+                        return false;
+                    }
+                    if (matrix.rows() == 0) {
+                        reserveList(text, '"');
+                    }
+                    if (!elements.addString(json, text)) {
+                        matrix.noteElement(elements.size() - before);
+                    }
+                    return true;
+                case START_ARRAY:
+                    if (matrix.rows() == 0) {
+                        reserveList(json.offset() + 1, ']');
+                    }
+                    int index = 0;
+                    for (; json.next() != JsonToken.END_ARRAY; index++) {
+                        if (json.isLong()) {
+                            elements.add(json.longValue());
+                        } else {
+                            matrix.noteElement(index);
+                            json.skip();
+                        }
+                    }
+                    return index > 0;
+                default:
+                    json.skip();
+                    return false;
+            }
+        }
+
+        /** The digits of a number in the text, but no more than fit a message. */
+        private String digits(int from) {
+            byte[] body = json.body;
+            int to = from;
+            while (to < body.length && Character.isDigit(body[to])) {
+                to++;
+            }
+            int shown = Math.min(SHOWN_DIGITS, to - from);
+            String digits = new String(body, from, shown, StandardCharsets.US_ASCII);
+            return shown < to - from ? digits + "..." : digits;
+        }
     }
 }

@@ -5,11 +5,10 @@ import java.util.List;
 import java.util.function.Function;
 import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /**
  * A matrix as text, as a format other than JSON yields it once its syntax is parsed. Rules, their order and messages
@@ -24,7 +23,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
 
     private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
         MatrixBuilder matrix = new MatrixBuilder(name, memory, keeps);
-        Elements elements = matrix.elements();
+        Elements elements = matrix.elements;
         matrix.open();
         if (columnCount >= 1) {
             matrix.columnCount(columnCount, () -> Long.toString(columnCount));
@@ -51,14 +50,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return rows.stream().mapToLong(row -> row.length() / 2 + 1).sum();
     }
 
-    /**
-     * The request that two matrices make.
-     *
-     * @param id null where there is no valid one
-     * @param memory from which the numbers take their memory
-     * @param mostElements of the product
-     * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
-     */
+    /** As {@link MatrixBuilder#request}; the id is null where there is no valid one. */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
         Function<Boolean, Operands> reading =
@@ -68,7 +60,6 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return request;
     }
 
-    /** The rows of a product as text. */
     public static List<String> of(MatrixProduct product) {
         Matrix matrix = product.product();
         List<String> rows = new ArrayList<>(matrix.rows());

@@ -7,11 +7,11 @@ import java.util.stream.Collectors;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.NpbRequest;
-import org.restbench.workload.npb.NpbResult;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.NpbWorkload.NpbRequest;
+import org.restbench.workload.npb.NpbWorkload.NpbResult;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.Problem.Kernel;
+import org.restbench.workload.npb.Problem.Outcome;
 import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
@@ -76,7 +76,6 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The contract's members in its order. */
     @Override
     public byte[] encode(NpbResult result) {
         Outcome outcome = result.outcome();

@@ -45,10 +45,7 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
         return parameters.getOrDefault(name, List.of());
     }
 
-    /**
-     * Milliseconds that the request asks to wait before it runs; empty where it asks for no delay, or for an invalid
-     * one.
-     */
+    /** Milliseconds to wait before the request runs; empty where none, or an invalid number, is asked for. */
     public OptionalInt delayMillis() {
         List<String> asked = values(DELAY);
         if (asked.size() != 1 || !asked.get(0).matches(MILLIS)) {
@@ -58,10 +55,7 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
         return millis <= maxDelayMillis ? OptionalInt.of(millis) : OptionalInt.empty();
     }
 
-    /**
-     * The message of 003 where the delay is invalid; null where it is valid or not asked for. It comes right after the
-     * kernel's.
-     */
+    /** The message of 003, which comes right after the kernel's; null where no invalid delay is asked for. */
     public String delayFault() {
         return values(DELAY).isEmpty() || delayMillis().isPresent()
                 ? null

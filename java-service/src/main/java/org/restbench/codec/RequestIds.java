@@ -3,10 +3,10 @@ package org.restbench.codec;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.json.JsonWriteFeature;
 
 /** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
-    /** The message for a request without a valid id. */
     static final String RULE = "requestId: must be a string of 1 to 128 characters or a 64-bit integer";
 
     private static final int MOST_CODE_POINTS = 128;
@@ -51,6 +51,13 @@ public final class RequestIds {
     /** The id as it was received, a JSON number or string; for null, {@code null}. */
     public static String asReceived(RequestId id) {
         return id == null ? "null" : id.number() ? id.text() : asString(id);
+    }
+
+    /** As {@link #asReceived}, but in ASCII, so that an id cannot forge a line of the log. */
+    public static String inAscii(RequestId id) {
+        return id == null || id.number()
+                ? asReceived(id)
+                : Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
     }
 
     /** The id as a JSON string, even where it was a number. */

@@ -2,13 +2,16 @@ package org.restbench.core;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the requests in flight and refuses those over the limit. */
+/** Counts requests and refuses those over the limit. */
 public final class Admission {
     private final int limit;
+    private final String what;
     private final AtomicInteger inFlight = new AtomicInteger();
 
-    public Admission(int limit) {
+    /** @param what the requests that are counted, for the message of a refusal */
+    public Admission(int limit, String what) {
         this.limit = limit;
+        this.what = what;
     }
 
     public int inFlight() {
@@ -18,7 +21,7 @@ public final class Admission {
     /** @throws RequestRefused 008 where the limit is reached */
     void enter() {
         if (inFlight.getAndUpdate(now -> now < limit ? now + 1 : now) >= limit) {
-            throw new RequestRefused(Refusal.busy("the service is at its limit of requests in flight"));
+            throw new RequestRefused(Refusal.busy("the service is at its limit of requests " + what));
         }
     }
 

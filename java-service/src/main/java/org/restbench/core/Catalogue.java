@@ -9,12 +9,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 
-/**
- * All compute routes: each protocol under each strategy that can run its workload. Also the list of strategies that
- * {@code GET /strategies} returns.
- */
+/** All compute routes: each protocol under each strategy that takes it; also {@code GET /strategies}. */
 public final class Catalogue {
     /** The paths without an open segment. */
     private final Map<String, PathMatch> exact = new HashMap<>();
@@ -22,20 +19,14 @@ public final class Catalogue {
     private final Map<Pattern, Map<String, Route>> open = new LinkedHashMap<>();
 
     private final List<Protocol> protocols;
-    private final Offers offers;
+    final Offers offers;
 
     record Offers(String service, List<Offer> strategies) {}
 
     record Offer(String name, String key, String description, List<String> workloads) {}
 
-    /**
-     * The routes of a path.
-     *
-     * @param routes at least one, by HTTP method
-     * @param open the values of the path's open segments
-     */
+    /** A path's routes by HTTP method, at least one, and the values of its open segments. */
     record PathMatch(Map<String, Route> routes, List<String> open) {
-        /** The reply with status 405. */
         Reply refusedMethod() {
             return routes.values().iterator().next().refused(Refusal.wrongMethod(routes.keySet()));
         }
@@ -71,7 +62,7 @@ public final class Catalogue {
                         .toList());
         Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // by path and method
         for (Protocol protocol : protocols) {
-            Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Errors.FAULT, null));
+            Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Refusal.FAULT, null));
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
@@ -97,10 +88,7 @@ public final class Catalogue {
                 .toList();
     }
 
-    /**
-     * The routes of a path, null where there are none. Paths are compared as sent: the same path with an escape or a
-     * path parameter is a different one.
-     */
+    /** The routes of a path, null for none. Paths are compared as sent: with an escape, it is another path. */
     PathMatch find(String rawPath) {
         PathMatch known = exact.get(rawPath);
         if (known != null) {
@@ -119,14 +107,7 @@ public final class Catalogue {
         return null;
     }
 
-    Offers offers() {
-        return offers;
-    }
-
-    /**
-     * The reply to a refused request, in the format of the protocol whose name the path begins with; in JSON where
-     * there is no such protocol.
-     */
+    /** A refusal in the format of the protocol whose name the path begins with, else in JSON. */
     Reply refusal(String rawPath, Refusal refusal) {
         return protocols.stream()
                 .filter(each -> (rawPath + "/").startsWith("/" + each.name() + "/"))

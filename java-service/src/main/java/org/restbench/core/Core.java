@@ -5,7 +5,7 @@ import java.util.Map;
 import org.restbench.core.Catalogue.PathMatch;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.core.Pages.Page;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 
 /**
@@ -17,9 +17,6 @@ import org.restbench.memory.MemoryBudget;
  * sends the {@link Reply} that any of these calls returns, and calls {@link Reply#sent}.
  *
  * @param pages what GET returns, by path
- * @param memory budget of all requests together
- * @param limits of the work of one request
- * @param delays that requests ask for
  * @param maxBodyBytes size of the largest body; a larger one is refused
  */
 public record Core(
@@ -30,13 +27,13 @@ public record Core(
         WorkLimits limits,
         Delays delays,
         int maxBodyBytes) {
+    /** Result of {@link #open}. */
+    public sealed interface OpenResult permits Reply, Exchange {}
+
     /** A longer page may have to wait until its client reads it. */
     private static final int LONG_PAGE_BYTES = 64 << 10;
 
-    /**
-     * Checks a request's head. Returns the reply where the head suffices for it, else an exchange for the body. Never
-     * throws.
-     */
+    /** Returns the reply where the head suffices for it, else an exchange for the body. Never throws. */
     public OpenResult open(Head head) {
         PathMatch found = catalogue.find(head.rawPath());
         if (found == null) {
@@ -69,7 +66,7 @@ public record Core(
                     ? bounded(page.get(head))
                     : catalogue.refusal(head.rawPath(), Refusal.wrongMethod(List.of("GET")));
         } catch (Throwable thrown) {
-            return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
+            return catalogue.refusal(head.rawPath(), Refusal.of(thrown, () -> null));
         }
     }
 
@@ -91,10 +88,7 @@ public record Core(
         }
     }
 
-    /**
-     * The reply, in the contract's form, to a request that a server has refused by itself. Jetty refuses the path
-     * {@code *} with 404.
-     */
+    /** The reply to a request that a server has refused. Jetty refuses the path {@code *} with 404. */
     public Reply refusedByServer(int status) {
         return Reply.error(
                 switch (status) {

@@ -3,16 +3,14 @@ package org.restbench.core;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The delays that requests ask for: response time without work. A request that waits holds its place in flight and its
  * body, but no thread. All waits end when the service stops.
  */
 public final class Delays implements AutoCloseable {
-    private final int maxMillis;
-    private final int mostAtOnce;
-    private final AtomicInteger count = new AtomicInteger();
+    final int maxMillis;
+    private final Admission waiting;
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
         Thread thread = new Thread(task, "delay-timer");
         thread.setDaemon(true);
@@ -21,22 +19,14 @@ public final class Delays implements AutoCloseable {
 
     private volatile boolean stopping;
 
-    /**
-     * @param maxMillis the longest wait that may be asked for
-     * @param maxInFlight limit of requests in flight; half as many may wait at once, so that others are served
-     *     meanwhile
-     */
+    /** @param maxInFlight limit of requests in flight; half may wait, so that others are served meanwhile */
     public Delays(int maxMillis, int maxInFlight) {
         this.maxMillis = maxMillis;
-        this.mostAtOnce = Math.max(1, maxInFlight / 2);
-    }
-
-    int maxMillis() {
-        return maxMillis;
+        this.waiting = new Admission(Math.max(1, maxInFlight / 2), "that wait for their delay");
     }
 
     int waiting() {
-        return count.get();
+        return waiting.inFlight();
     }
 
     /**
@@ -51,10 +41,8 @@ public final class Delays implements AutoCloseable {
             wait.complete(null);
             return wait;
         }
-        if (count.getAndUpdate(now -> now < mostAtOnce ? now + 1 : now) >= mostAtOnce) {
-            throw new RequestRefused(Refusal.busy("the service is at its limit of requests that wait for their delay"));
-        }
-        CompletableFuture<Void> over = wait.thenRun(count::decrementAndGet);
+        waiting.enter();
+        CompletableFuture<Void> over = wait.thenRun(waiting::leave);
         timer.schedule(() -> wait.complete(null), millis, TimeUnit.MILLISECONDS);
         if (stopping) {
             wait.complete(null);

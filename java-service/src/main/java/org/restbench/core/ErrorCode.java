@@ -25,7 +25,7 @@ public enum ErrorCode {
     FAULT("099", 500);
 
     private final String code;
-    private final int status;
+    final int status;
 
     ErrorCode(String code, int status) {
         this.code = code;
@@ -36,11 +36,6 @@ public enum ErrorCode {
         return code;
     }
 
-    int status() {
-        return status;
-    }
-
-    /** The entry for a code of the contract, e.g. {@code "004"}. */
     static ErrorCode of(String code) {
         return Arrays.stream(values())
                 .filter(entry -> entry.code.equals(code))

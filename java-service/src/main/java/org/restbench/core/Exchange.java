@@ -19,10 +19,8 @@ import org.restbench.memory.MemoryBudget;
  * a time. Unless taking the body has returned a reply, exactly one of {@link #run} (once {@link #delayed} is done),
  * {@link #cutOff}, {@link #tooLarge} and {@link #refused} is called, once.
  */
-public final class Exchange implements OpenResult {
-    /**
-     * Largest array that is allocated by the declared length alone; beyond, memory grows with the bytes that arrive.
-     */
+public final class Exchange implements Core.OpenResult {
+    /** Largest array by the declared length alone; beyond it, memory grows with the bytes that arrive. */
     private static final int MAX_INITIAL_BYTES = 1 << 20;
 
     /** Size of the first array where no length is declared. */
@@ -42,12 +40,11 @@ public final class Exchange implements OpenResult {
     private Throwable refusal;
     private long wholeNanos;
 
-    /** @param open the values of the path's open segments */
     Exchange(Core core, Route route, Head head, List<String> open) {
         this.core = core;
         this.route = route;
         this.head = head;
-        this.query = new Query(head.rawQuery(), core.delays().maxMillis(), open);
+        this.query = new Query(head.rawQuery(), core.delays().maxMillis, open);
     }
 
     /**
@@ -55,7 +52,7 @@ public final class Exchange implements OpenResult {
      * unknown length is admitted after the body, which may turn out to be too large.
      *
      * @throws RequestRefused 007 or 008
-     * @throws org.restbench.memory.MemoryRefused where there is no memory for the body
+     * @throws org.restbench.memory.MemoryBudget.MemoryRefused where there is no memory for the body
      */
     void open() {
         long declared = head.declaredBytes();
@@ -207,13 +204,10 @@ public final class Exchange implements OpenResult {
         }
     }
 
-    /**
-     * Ends the exchange with a refusal, in place of {@link #run}: counts the reply, which releases the request's place
-     * and memory once it is sent. Never fails.
-     */
+    /** Ends the exchange with a refusal, in place of {@link #run}. Never fails. */
     public Reply refused(Throwable thrown) {
         try {
-            return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
+            return end(route.protocol().refusal(Refusal.of(thrown, () -> null)));
         } catch (Throwable failure) {
             return lastResort();
         }

@@ -5,18 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.restbench.codec.Codec;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.Job;
-import org.restbench.execution.Technique;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.workload.RequestId;
 
 /** One operation of a workload in JSON: the workload's codec reads the body and writes the answer. */
 public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protocol {
-    /**
-     * The body itself, and twice its size while it is received (an array grows by copying) or read as JSON (names of
-     * members, unescaped strings).
-     */
+    /** The body, and twice its size while it is received or read: arrays that grow, names, unescaped strings. */
     private static final long BYTES_PER_BYTE = 3;
 
     public static List<Protocol> of(Workloads workloads) {
@@ -43,9 +40,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
         return technique.takes(workload.workload());
     }
 
-    /**
-     * Compares the media type without regard to case and parameters, and only for POST, as other methods have no body.
-     */
+    /** Ignores case and parameters of the media type. Methods other than POST have no body. */
     @Override
     public String mediaTypeFault(String contentType) {
         if (!method().equals("POST")) {
@@ -83,9 +78,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
 
     private Reply refused(Job<I, O> job, Throwable thrown, Supplier<RequestId> requestId) {
         return refusal(
-                job.mayHaveTakenEffect(thrown)
-                        ? Errors.afterwards(thrown, requestId)
-                        : Errors.refusal(thrown, requestId));
+                job.mayHaveTakenEffect(thrown) ? Refusal.afterwards(thrown, requestId) : Refusal.of(thrown, requestId));
     }
 
     private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {

@@ -96,9 +96,7 @@ public final class Metrics implements AutoCloseable {
         }
     }
 
-    /**
-     * How many threads of the JVM are in this state. Each thread is asked on its own, so that none is kept from ending.
-     */
+    /** Threads in this state. Each is asked on its own, so that none is kept from ending. */
     static long threadsIn(State state) {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group.getParent() != null) {

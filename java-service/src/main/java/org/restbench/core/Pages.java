@@ -15,9 +15,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * The pages that GET returns. The contract is served as JSON and as an HTML page, both without access to other hosts.
- */
+/** The pages that GET returns. The contract is there as JSON and as HTML, without access to other hosts. */
 public final class Pages {
     private static final JsonMapper JSON_MAPPER = JsonMapper.builder()
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
@@ -60,7 +58,7 @@ public final class Pages {
             String swaggerUi,
             Map<String, Page> descriptions) {
         String swagger = "META-INF/resources/webjars/swagger-ui/" + swaggerUi + "/";
-        byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers());
+        byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers);
         byte[] openApi = openApi();
         byte[] docs = docs(descriptions.keySet());
         Map<String, Page> pages = new HashMap<>(descriptions);
@@ -103,7 +101,6 @@ public final class Pages {
         return head -> data(contentType, file);
     }
 
-    /** A file of the class path, by its whole name. */
     public static byte[] read(String resource) {
         try (InputStream in = Pages.class.getResourceAsStream("/" + resource)) {
             if (in == null) {

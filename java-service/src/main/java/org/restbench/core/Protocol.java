@@ -1,12 +1,12 @@
 package org.restbench.core;
 
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
-import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.memory.MemoryBudget;
 
 /**
@@ -26,7 +26,6 @@ public interface Protocol {
         return "";
     }
 
-    /** Whether there is a route with this strategy. */
     boolean isTakenBy(Technique technique);
 
     /** The message of 009 where a body of this media type (null for none) is not accepted; else null. */
@@ -35,11 +34,7 @@ public interface Protocol {
     /** Bytes of memory per byte of the body: the byte itself, and what receiving and reading it takes at most. */
     long bytesPerByte();
 
-    /**
-     * Runs a request whose body is complete.
-     *
-     * @return the reply, a refusal included; completed already where the strategy works on the calling thread
-     */
+    /** Runs a request whose body is complete. The reply, maybe a refusal, may be there already. */
     CompletionStage<Reply> run(Call call);
 
     Reply refusal(Refusal refusal);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
 
 /** A complete reply. The framework that gets one sends it and calls {@link #sent}, even where sending fails. */
-public final class Reply implements OpenResult {
+public final class Reply implements Core.OpenResult {
     static final String JSON = "application/json";
 
     /** Content-Security-Policy of a reply that is data: a browser that shows it loads and runs nothing. */
@@ -37,30 +37,23 @@ public final class Reply implements OpenResult {
         return headers;
     }
 
-    /** @param policy value of the header Content-Security-Policy */
     static Reply page(String contentType, String policy, byte[] body) {
         return new Reply(200, headers(contentType, policy), body);
     }
 
-    /** @param more headers in addition to those of every answer */
     static Reply answer(byte[] body, String serverTiming, Map<String, String> more) {
         Reply answer = of(200, JSON, more, body);
         answer.headers.put("Server-Timing", serverTiming);
         return answer;
     }
 
-    /**
-     * A reply with any status and media type.
-     *
-     * @param more headers in addition to those of every reply
-     */
+    /** @param more headers in addition to those of every reply */
     public static Reply of(int status, String contentType, Map<String, String> more, byte[] body) {
         Map<String, String> headers = headers(contentType, DATA);
         headers.putAll(more);
         return new Reply(status, headers, body);
     }
 
-    /** A refusal in JSON. */
     static Reply error(Refusal refusal) {
         String json = "{\"requestId\":" + RequestIds.asReceived(refusal.requestId()) + ",\"errorCode\":\""
                 + refusal.code().code() + "\",\"errorMessage\":" + RequestIds.quote(refusal.message()) + "}";
@@ -88,7 +81,6 @@ public final class Reply implements OpenResult {
         out.write(body, body.length - 1, 1);
     }
 
-    /** @param action run once, when the reply is sent */
     Reply releasing(Runnable action) {
         release.set(action);
         return this;

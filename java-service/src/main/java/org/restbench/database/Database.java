@@ -20,15 +20,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.restbench.database.Session.Sql;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A PostgreSQL database and a pool of connections to it. Connections are made as soon as the database answers, and
- * replaced when they break.
- */
+/** A PostgreSQL database and a pool of connections, made as soon as it answers, replaced when they break. */
 public final class Database implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Database.class);
 
@@ -36,7 +35,7 @@ public final class Database implements AutoCloseable {
     private static final int CONNECTION_MILLIS = 1000;
 
     private static final int VALIDATION_MILLIS = 500;
-    private static final long PAUSE_MILLIS = 100;
+    private static final long PAUSE_NANOS = 100_000_000;
 
     /** How long a pool that is being closed waits for a thread that is making a connection. */
     private static final int CLOSING_SECONDS = 1;
@@ -122,21 +121,13 @@ public final class Database implements AutoCloseable {
                 return made;
             } catch (SQLException failed) {
                 refusal = failed.getSQLState();
-                if (isClosing) { // the pool waits for this thread, and does not interrupt it
+                if (!isClosing) {
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+                if (isClosing || Thread.currentThread().isInterrupted()) { // the pool waits for this thread to end
                     throw failed;
                 }
-                pause(failed);
             }
-        }
-    }
-
-    /** @throws SQLException {@code failure}, where the thread is interrupted and must end */
-    private static void pause(SQLException failure) throws SQLException {
-        try {
-            Thread.sleep(PAUSE_MILLIS);
-        } catch (InterruptedException ending) {
-            Thread.currentThread().interrupt();
-            throw failure;
         }
     }
 

@@ -5,15 +5,11 @@ import java.util.Set;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/**
- * The database has not executed a statement, or it is unknown whether it has. Of the server's error this keeps only the
- * SQLSTATE, because a message may quote a row.
- */
+/** A statement was not executed, or that is unknown. Keeps the SQLSTATE only, as a message may quote a row. */
 public final class DatabaseFailure extends RuntimeException {
     private final String state;
     private final boolean unknown;
 
-    /** @param unknown whether the statement may have been executed all the same */
     DatabaseFailure(String state, boolean unknown) {
         super(state, null, false, false);
         this.state = String.valueOf(state);
@@ -21,14 +17,11 @@ public final class DatabaseFailure extends RuntimeException {
     }
 
     /**
-     * Classifies a failure. An error, after which the connection goes on, undoes its statement. After anything else
-     * (FATAL, the end of the connection, a timeout) the statement may have been executed.
-     *
-     * <p>The driver has the severity only in the server's language. An open connection is therefore a sign of an error
-     * as well.
+     * Classifies a failure: an error undoes its statement; after anything else (FATAL, the end of the connection, a
+     * timeout) the statement may have been executed. The driver has the severity only in the server's language, so an
+     * open connection is a sign of an error as well.
      *
      * @param decides whether what was sent takes effect by itself: a statement outside of a transaction, or COMMIT
-     * @param isOpen whether the connection is still open
      */
     static DatabaseFailure of(SQLException failed, boolean decides, boolean isOpen) {
         ServerErrorMessage said = failed instanceof PSQLException known ? known.getServerErrorMessage() : null;

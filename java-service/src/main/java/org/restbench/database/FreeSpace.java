@@ -6,10 +6,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Checks the free space of the file system that holds the database's data. A full disk stops the database for all
- * requests, so sends are refused before that.
- */
+/** Free space for the database's data: a full disk would stop all requests, so sends are refused before. */
 public final class FreeSpace {
     private static final Logger LOG = LoggerFactory.getLogger(FreeSpace.class);
     private static final long PERIOD_NANOS = 1_000_000_000;
@@ -28,8 +25,7 @@ public final class FreeSpace {
     }
 
     /**
-     * @param path on the file system of the data; null where the database is on another machine: then there is always
-     *     enough
+     * @param path on the file system of the data; null where it is elsewhere, with enough space always
      * @param leastBytes fewest bytes that must be free for an ordinary user
      */
     public static FreeSpace of(Path path, long leastBytes) {

@@ -1,5 +1,9 @@
 package org.restbench.database;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,6 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The database work of one request, on one connection, which is taken with the first statement. Every method that uses
@@ -73,9 +80,7 @@ public final class Session implements AutoCloseable {
         return execute(false, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
 
-    /**
-     * Executes a statement that changes data, and returns its rows. Outside of a transaction it takes effect by itself.
-     */
+    /** Executes a statement that changes data, by itself outside of a transaction, and returns its rows. */
     public <T> List<T> write(String statement, Map<String, ?> parameters, Row<T> row) {
         return execute(true, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
@@ -203,6 +208,55 @@ public final class Session implements AutoCloseable {
     public void close() {
         if (connection != null) {
             orEvict(connection::close);
+        }
+    }
+
+    /**
+     * A statement of {@code contract/database/statements} in the driver's form.
+     *
+     * @param names of the parameters, one for each question mark in the text
+     */
+    record Sql(String text, List<String> names) {
+        private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z_]+)");
+        private static final JsonMapper JSON = JsonMapper.shared();
+
+        /** @param name of the file without its ending; never a text of a request */
+        static Sql named(String name) {
+            try (InputStream file = Sql.class.getResourceAsStream("/contract/database/statements/" + name + ".sql")) {
+                if (file == null) {
+                    throw new IllegalStateException("no statement " + name);
+                }
+                return parse(new String(file.readAllBytes(), StandardCharsets.UTF_8));
+            } catch (IOException unreadable) {
+                throw new UncheckedIOException(unreadable);
+            }
+        }
+
+        static Sql parse(String named) {
+            Matcher parameters = PARAMETER.matcher(named);
+            List<String> names =
+                    parameters.results().map(found -> found.group(1)).toList();
+            return new Sql(parameters.replaceAll("?"), names);
+        }
+
+        /**
+         * @param values by name, for all parameters and maybe others: null, a list of 64-bit integers, a map, which is
+         *     written as JSON, or a type that the driver knows
+         */
+        void bind(PreparedStatement statement, Map<String, ?> values) throws SQLException {
+            for (int i = 0; i < names.size(); i++) {
+                String name = names.get(i);
+                Object value = values.get(name);
+                if (value == null && !values.containsKey(name)) {
+                    throw new IllegalArgumentException("no value for " + name);
+                }
+                if (value instanceof List<?> numbers) {
+                    value = statement.getConnection().createArrayOf("int8", numbers.toArray());
+                } else if (value instanceof Map<?, ?> members) {
+                    value = JSON.writeValueAsString(members);
+                }
+                statement.setObject(i + 1, value);
+            }
         }
     }
 }

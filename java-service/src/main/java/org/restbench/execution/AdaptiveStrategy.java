@@ -5,10 +5,15 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.restbench.affinity.BackgroundThreads;
@@ -39,7 +44,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         SHARED_POOL,
         LOW_PRIORITY;
 
-        /** The decision's name in metrics. */
         public String label() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
@@ -63,10 +67,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     private final BackgroundThreads background;
     private final RecentConcurrency requests;
 
-    /**
-     * Nanoseconds to decode a byte of the body, by workload; 10, about the time of a digit, until there is a
-     * measurement.
-     */
+    /** Nanoseconds to decode a byte of the body, by workload; at first 10, about the time of a digit. */
     private final LearnedCosts bytes = new LearnedCosts(10);
 
     /** Nanoseconds of an operation, by kind; 1, about a multiplication's, until there is a measurement. */
@@ -95,10 +96,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /**
-     * Nanoseconds of a dispatch: handing a loop of one task to the pool and waiting for it. The median of the later
-     * half of the measurements, when the code is compiled.
-     */
+    /** Nanoseconds to hand one task to the pool and wait: the median of the later half, when code is compiled. */
     static long dispatchNanos(Loops pool) {
         ParallelLoop loop = pool.open(waited -> {});
         long[] nanos = new long[4000];
@@ -190,5 +188,94 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     public void close(Deadline deadline) {
         loopOwners.close(deadline);
         workers.close(deadline);
+    }
+
+    /**
+     * The time that a unit of work takes on this machine, by kind of work, learned from work that was done. Work that
+     * was interrupted took longer than it needs. So a shorter time is adopted at once, and a longer one only by a small
+     * part. Work that is expected to be short is ignored, as its time depends more on the overhead than on the units.
+     */
+    static final class LearnedCosts {
+        private static final long MIN_LEARNED_NANOS = 20_000;
+        private static final int SLOWER_DIVISOR = 64;
+
+        private final Map<String, Double> nanosPerUnit = new ConcurrentHashMap<>();
+        private final double unseenNanos;
+
+        /** @param unseenNanos nanoseconds of a unit of a kind that was not measured yet */
+        LearnedCosts(double unseenNanos) {
+            this.unseenNanos = unseenNanos;
+        }
+
+        double nanos(String kind, long units) {
+            return units * nanosPerUnit.getOrDefault(kind, unseenNanos);
+        }
+
+        void learn(String kind, long units, long nanos) {
+            if (nanos(kind, units) >= MIN_LEARNED_NANOS) {
+                nanosPerUnit.merge(
+                        kind,
+                        (double) nanos / units,
+                        (known, seen) -> seen < known ? seen : known + (seen - known) / SLOWER_DIVISOR);
+            }
+        }
+
+        Map<String, Double> nanosPerUnit() {
+            return new TreeMap<>(nanosPerUnit);
+        }
+    }
+
+    /**
+     * The number of requests in progress now, and the highest number at once in the last one to two seconds. Clients
+     * that have just got their answers will soon send the next requests, so that a core which is idle at this moment is
+     * about to be needed. There is no lock, as all requests would wait whenever the holder of the lock lost its core.
+     */
+    static final class RecentConcurrency {
+        /** Numbers of the last period are always known, numbers of more than two periods ago are forgotten. */
+        static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+        private static final int COUNT_BITS = 32;
+
+        private final LongSupplier clock;
+        private final long startNanos;
+        private final AtomicInteger now = new AtomicInteger();
+
+        /** For even and odd periods: the last one's number in the upper half, its most requests in the lower. */
+        private final AtomicLongArray most = new AtomicLongArray(2);
+
+        /** @param clock in nanoseconds */
+        RecentConcurrency(LongSupplier clock) {
+            this.clock = clock;
+            this.startNanos = clock.getAsLong();
+        }
+
+        void arrived() {
+            saw(now.incrementAndGet());
+        }
+
+        void left() {
+            saw(now.getAndDecrement()); // the request was here in this period, though it may have arrived in
+            // an earlier one
+        }
+
+        private void saw(int here) {
+            long period = period();
+            most.accumulateAndGet((int) (period & 1), period << COUNT_BITS | here, Math::max);
+        }
+
+        private long period() {
+            return (clock.getAsLong() - startNanos) / PERIOD_NANOS;
+        }
+
+        /** The most requests at once in this period and the one before. */
+        int recently() {
+            long period = period();
+            return Math.max(now.get(), Math.max(mostIn(period), mostIn(period - 1)));
+        }
+
+        private int mostIn(long period) {
+            long seen = most.get((int) (period & 1));
+            return seen >> COUNT_BITS == period ? (int) seen : 0;
+        }
     }
 }

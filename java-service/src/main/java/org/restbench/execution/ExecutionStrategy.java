@@ -3,10 +3,7 @@ package org.restbench.execution;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Decides where a request's three stages run, and how the loops in them are cut and run. A strategy does not know what
- * the stages do.
- */
+/** Decides where a request's three stages run, and how their loops are cut; not what the stages do. */
 public interface ExecutionStrategy {
     /**
      * Runs the stages in order. Called by many threads at once.
@@ -32,22 +29,15 @@ public interface ExecutionStrategy {
         }
     }
 
-    /**
-     * A strategy cannot run a request in the way that its name says, and fails the request instead of running it in
-     * another way. Clients get the message.
-     */
+    /** A strategy cannot do as its name says, and does not run the request otherwise. Clients get the message. */
     final class StrategyFault extends RuntimeException {
         StrategyFault(String message, Throwable cause) {
             super(message, cause);
         }
     }
 
-    /**
-     * The service is being stopped: the request was not run, or not to its end. Another instance may answer the
-     * request.
-     */
+    /** The service stops: the request was not run to its end. Another instance may answer it. */
     final class StoppingException extends RuntimeException {
-        /** @param cause null where there is none */
         StoppingException(Throwable cause) {
             super("the service is stopping", cause, false, false);
         }

@@ -8,10 +8,7 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.restbench.workload.ParallelLoop;
 
-/**
- * The usual way in Java: a parallel stream over a loop's tasks, in a {@link ForkJoinPool} of the service with one
- * thread per core. The pool's threads split the tasks among themselves and steal from each other.
- */
+/** The usual way in Java: a parallel stream over a loop's tasks, in a pool of one thread per core. */
 final class ForkJoin implements Loops {
     private final AtomicInteger made = new AtomicInteger();
     private final ForkJoinPool pool;
@@ -38,10 +35,7 @@ final class ForkJoin implements Loops {
         };
     }
 
-    /**
-     * Runs a task unless the pool is being ended: not every Java cancels the remaining tasks of a stream then (25 does
-     * not, 17 does).
-     */
+    /** Runs a task unless the pool is ending, as Java 17 does not cancel the remaining tasks of a stream then. */
     private void run(int task, int units, int unitsPerTask, ParallelLoop.Body body) {
         if (pool.isTerminating()) {
             throw new StoppingException(null);

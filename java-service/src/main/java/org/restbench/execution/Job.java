@@ -1,14 +1,17 @@
 package org.restbench.execution;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.restbench.codec.Codec;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
+import org.restbench.workload.Workload.Bound;
 
 /**
  * One request's work as a strategy sees it. The stages are called once each, in order, perhaps on different threads.
@@ -30,12 +33,7 @@ public final class Job<I, O> {
     private volatile boolean isBegun; // volatile, as is the next one: also read by the thread that stops the service
     private volatile boolean isComputed;
 
-    /**
-     * Starts the job's clock.
-     *
-     * @param memory of the request; it covers the body already
-     * @param isWanted whether the client still waits for the answer
-     */
+    /** Starts the job's clock; the memory of the request covers the body already. */
     public Job(
             CodedWorkload<I, O> asked,
             byte[] body,
@@ -109,7 +107,7 @@ public final class Job<I, O> {
     }
 
     /**
-     * The second stage. The request's loop object is opened before it and closed after it.
+     * The second stage.
      *
      * @throws AbandonedException where a loop had to wait for threads, and the client does not wait any more
      */
@@ -129,7 +127,6 @@ public final class Job<I, O> {
         requireWanted();
     }
 
-    /** The third stage: the response's bytes. */
     byte[] encode(O output) {
         notes = codec.notes(output);
         return clock.serialize(() -> codec.encode(output));
@@ -143,5 +140,29 @@ public final class Job<I, O> {
     /** The three stages on the current thread. */
     byte[] run(Loops loops) {
         return finish(decode(loops), loops);
+    }
+
+    /** How much work one request may ask for: operations in plain loops and in others, threads made for it. */
+    public record WorkLimits(long maxLoopOperations, long maxOperations, long maxRequestThreads) {
+        /** No limits, for work that no client asks for. */
+        public static final WorkLimits NONE = new WorkLimits(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+
+        /**
+         * @throws InvalidRequest 011 where the request has more operations, or its loops more threads, than the limit
+         */
+        <I> void require(Workload<I, ?> workload, I input, Loops loops, Supplier<RequestId> id) {
+            Bound bound = workload.bound(input);
+            if (bound != Bound.MEMORY) {
+                long limit = bound == Bound.OPERATIONS ? maxOperations : maxLoopOperations;
+                require("operations", workload.operations(input), limit, id);
+                require("threads", loops.threads(workload.loops(input)), maxRequestThreads, id);
+            }
+        }
+
+        private static void require(String what, long number, long limit, Supplier<RequestId> id) {
+            if (number > limit) {
+                throw new InvalidRequest("011", what + ": " + number + ", the limit is " + limit, id.get());
+            }
+        }
     }
 }

@@ -16,7 +16,6 @@ interface Loops extends ExecutionStrategy {
 
     /** The loop object of one request, with the threads that are made for the request. */
     interface RequestLoop extends ParallelLoop, AutoCloseable {
-        /** Ends the request's own threads. */
         @Override
         default void close() {}
     }
@@ -26,12 +25,7 @@ interface Loops extends ExecutionStrategy {
         return 0;
     }
 
-    /**
-     * The loop object of a request.
-     *
-     * @param waited is called after each wait of a loop for threads, with the wait's nanoseconds; where it throws, the
-     *     loop is not run
-     */
+    /** @param waited is called with a wait's nanoseconds after it; where it throws, the loop is not run */
     RequestLoop open(LongConsumer waited);
 
     @Override

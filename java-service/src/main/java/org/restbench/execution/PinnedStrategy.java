@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.restbench.affinity.CoreAffinity;
-import org.restbench.affinity.PinRefused;
+import org.restbench.affinity.CoreAffinity.PinRefused;
 import org.restbench.affinity.PinnedThreads;
 
 /** The study's AF: the stages run in order on a long-lived thread that is bound to a core of its own. */

@@ -7,10 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
-/**
- * One pool for the whole service, one thread per core. A loop is cut into one contiguous block of whole tasks per
- * thread.
- */
+/** One pool for the service, one thread per core. A loop is cut into one block of whole tasks per thread. */
 record SharedPool(int threads, ExecutorService pool) implements Loops {
     SharedPool(int threads) {
         this(threads, Executors.newFixedThreadPool(threads, Tasks.threads("shared-")));

@@ -5,8 +5,7 @@ import java.util.function.Supplier;
 
 /**
  * How long one request spent in each stage. The only place where stages are timed. The clock starts when it is made,
- * that is when the request is given to its strategy. The stages may run on different threads, one after the other; the
- * means by which the request is handed on (a queue, a future) makes the times visible.
+ * that is when the request is given to its strategy. As with {@link Job}, stages may run on different threads.
  */
 public final class StageClock {
     private final long startedNanos = System.nanoTime();

@@ -5,22 +5,20 @@ import java.util.List;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.ExecutionStrategy.Deadline;
-import org.restbench.execution.Technique.Cuts;
+import org.restbench.execution.Strategies.Technique.Cuts;
+import org.restbench.execution.ThreadPool.ThreadBudget;
+import org.restbench.workload.Workload;
 
 /** The table of all strategies this service offers. Made once; closing it ends the strategies' threads. */
 public final class Strategies implements AutoCloseable {
-    /**
-     * Time in which the threads of all strategies have to end. The service has waited for requests in flight before.
-     */
+    /** Time for the threads of all strategies to end. Requests in flight were waited for before. */
     private static final int STOP_SECONDS = 5;
 
     private final List<Technique> table = new ArrayList<>();
     private final AdaptiveStrategy adaptive;
 
     /**
-     * @param affinity pins the workers of {@code pinned}
      * @param pinnedCores a core for each worker of {@code pinned}
-     * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} together have at once; as many virtual threads
      * @param poolThreads of {@code worker-pool}, 0 for the default
@@ -111,7 +109,6 @@ public final class Strategies implements AutoCloseable {
         return List.copyOf(table);
     }
 
-    /** The adaptive strategy, for the counts of its decisions. */
     public AdaptiveStrategy adaptive() {
         return adaptive;
     }
@@ -121,5 +118,32 @@ public final class Strategies implements AutoCloseable {
     public void close() {
         Deadline deadline = Deadline.afterSeconds(STOP_SECONDS);
         table.forEach(technique -> technique.strategy().close(deadline));
+    }
+
+    /**
+     * A strategy as it is offered to clients.
+     *
+     * @param name the part of a path after the workload's name
+     * @param key the study's name for it, null where it has none
+     * @param description one sentence
+     * @param cuts how the strategy cuts loops
+     */
+    public record Technique(String name, String key, String description, Cuts cuts, ExecutionStrategy strategy) {
+        public enum Cuts {
+            /** Not at all: the strategy works in the same way with or without loops. */
+            NOTHING,
+            /** Into tasks of the grain that the loop asks for, or coarser ones. */
+            TASKS,
+            /** Each unit is a task of its own, whatever grain the loop asks for. */
+            UNITS
+        }
+
+        /**
+         * Whether the strategy is offered for this workload: without loops, one that cuts loops would run as another
+         * does, and small units are no tasks of their own.
+         */
+        public boolean takes(Workload<?, ?> workload) {
+            return cuts == Cuts.NOTHING || workload.hasLoops() && (cuts == Cuts.TASKS || workload.takesSingleUnits());
+        }
     }
 }

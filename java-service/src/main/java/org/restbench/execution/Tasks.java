@@ -16,10 +16,7 @@ import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
-/**
- * Runs a loop as tasks of an executor, and does what every use of an executor needs: running all tasks, reporting one
- * failure, and ending the executor.
- */
+/** What every use of an executor needs: running the tasks of a loop, one failure, the executor's end. */
 final class Tasks {
     /**
      * Tasks of one loop that exist at once; later ones are made when these are done. Twice the rows of the study's
@@ -43,11 +40,7 @@ final class Tasks {
         body.run((int) ((long) task * unitsPerTask), (int) Math.min(units, (task + 1L) * unitsPerTask));
     }
 
-    /**
-     * Runs a loop with one task per {@code unitsPerTask} units; waits and throws as {@code runAll} of a list does.
-     *
-     * @param atOnce tasks that exist at once
-     */
+    /** Runs a loop with one task per {@code unitsPerTask} units, so many at once, as {@code runAll} of a list. */
     static void runAll(ExecutorService executor, int atOnce, int units, int unitsPerTask, ParallelLoop.Body body) {
         int tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
         for (int from = 0; from < tasks; from += atOnce) {
@@ -96,10 +89,7 @@ final class Tasks {
         }
     }
 
-    /**
-     * The throwable for a {@code throw} statement. An {@link Error} is thrown here; a checked exception, which no stage
-     * throws, is wrapped.
-     */
+    /** The throwable for a {@code throw} statement; throws an {@link Error} itself, wraps a checked exception. */
     static RuntimeException unchecked(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;
@@ -107,19 +97,13 @@ final class Tasks {
         return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
     }
 
-    /**
-     * The exception for a wait that was interrupted: a thread that waits for work is interrupted only to stop the
-     * service.
-     */
+    /** For a wait that was interrupted: threads that wait for work are interrupted only by the stop. */
     static StoppingException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new StoppingException(cause);
     }
 
-    /**
-     * Lets tasks finish and waits until the executor's threads are gone, up to the deadline; then interrupts tasks that
-     * run and cancels tasks that wait, so that no caller waits for them for ever.
-     */
+    /** Lets tasks finish up to the deadline; then interrupts and cancels them, so that no caller waits for ever. */
     static void end(ExecutorService executor, Deadline deadline) {
         executor.shutdown();
         try {

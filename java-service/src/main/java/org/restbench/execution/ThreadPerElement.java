@@ -4,10 +4,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
-/**
- * What the study's published prototype does under the name of M: a new thread for each single unit, joined before the
- * next is started. No two ever run together.
- */
+/** As M of the study's prototype: a thread for each unit, joined before the next starts. None run together. */
 record ThreadPerElement() implements Loops {
     @Override
     public long threads(List<ParallelLoop.Size> loops) {

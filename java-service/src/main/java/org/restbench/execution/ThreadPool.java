@@ -3,6 +3,8 @@ package org.restbench.execution;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
@@ -11,9 +13,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
     /** The study's upper limit of threads for one request. */
     static final int MOST_THREADS = 100;
 
-    /**
-     * Longest wait for the end of the pool's threads: all tasks are done, or one of the threads could not be started.
-     */
+    /** Longest wait for the pool's threads, whose tasks are done or could not be started. */
     private static final int END_SECONDS = 60;
 
     @Override
@@ -49,5 +49,46 @@ record ThreadPool(ThreadBudget budget) implements Loops {
                 budget.giveBack(threads);
             }
         };
+    }
+
+    /**
+     * The threads that the loops of all requests together may have at once. A loop that needs more threads than are
+     * free waits, first come, first served. It cannot starve, as a request that has threads gives them back without
+     * waiting for more. (So no loop may be started within the body of another.)
+     */
+    record ThreadBudget(int threads, Semaphore free) {
+        ThreadBudget(int threads) {
+            this(threads, new Semaphore(threads, true));
+        }
+
+        /**
+         * Waits for as many threads as a loop wants, at most the whole budget; returns how many it took.
+         *
+         * @param waited as for {@link Loops#open}; where it throws, nothing is taken
+         */
+        int take(int wanted, LongConsumer waited) {
+            int granted = Math.min(wanted, threads);
+            long start = System.nanoTime();
+            try {
+                if (free.tryAcquire(
+                        granted, 0, TimeUnit.NANOSECONDS)) { // behind those that wait, unlike tryAcquire(int)
+                    return granted;
+                }
+                free.acquire(granted);
+            } catch (InterruptedException interrupted) {
+                throw Tasks.interrupted(interrupted);
+            }
+            try {
+                waited.accept(System.nanoTime() - start);
+            } catch (Throwable refused) {
+                giveBack(granted);
+                throw refused;
+            }
+            return granted;
+        }
+
+        void giveBack(int granted) {
+            free.release(granted);
+        }
     }
 }

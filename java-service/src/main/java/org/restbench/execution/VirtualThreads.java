@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.LongConsumer;
+import org.restbench.execution.ThreadPool.ThreadBudget;
 import org.restbench.workload.ParallelLoop;
 
 /**

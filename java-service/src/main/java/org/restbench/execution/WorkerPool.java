@@ -16,10 +16,7 @@ final class WorkerPool implements ExecutionStrategy {
     private final Workers computing;
     private final Workers blocking;
 
-    /**
-     * @param threads of each pool; 0 for one per core (20 in the pool of blocking workloads)
-     * @param cores that the service may use
-     */
+    /** @param threads of each pool; 0 for one per core (20 in the pool of blocking workloads) */
     WorkerPool(int threads, int cores) {
         int waiting = threads == 0 ? BLOCKING_THREADS : threads;
         computing = new Workers(Tasks.threads(NAMES), threads == 0 ? cores : threads, new LinkedBlockingQueue<>());

@@ -59,10 +59,7 @@ final class Workers implements ExecutionStrategy {
         return answer;
     }
 
-    /**
-     * Runs a step on one of the threads. What the step throws fails the answer; otherwise the step has to provide for
-     * the answer's completion.
-     */
+    /** Runs a step on one of the threads. It fails the answer by throwing, or sees to its completion. */
     void handOver(CompletableFuture<byte[]> answer, Runnable step) {
         promised.add(answer);
         try {
@@ -96,10 +93,7 @@ final class Workers implements ExecutionStrategy {
         }
     }
 
-    /**
-     * Whether the deadline of the stop has passed, so that steps are interrupted: what they throw then is not their
-     * fault.
-     */
+    /** Whether the stop's deadline has passed: what interrupted steps throw then is not their fault. */
     private boolean isStopping() {
         return closing != null && closing.remainingNanos() == 0;
     }
@@ -117,10 +111,7 @@ final class Workers implements ExecutionStrategy {
         }
     }
 
-    /**
-     * Lets steps finish, including those that wait for a thread, up to the deadline; then fails the answers that are
-     * left.
-     */
+    /** Lets steps finish, waiting ones included, up to the deadline; then fails the answers that are left. */
     @Override
     public void close(Deadline deadline) {
         closing = deadline;

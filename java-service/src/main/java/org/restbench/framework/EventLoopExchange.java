@@ -32,7 +32,6 @@ final class EventLoopExchange {
     private record Second(long number, String date) {}
 
     /**
-     * @param loop runs tasks on the event loop, later
      * @param threads where the request runs; null for the event loop, where everything else waits meanwhile
      * @param answer receives the reply once, on the event loop
      */
@@ -54,7 +53,6 @@ final class EventLoopExchange {
         }
     }
 
-    /** To be called when the body is complete. */
     void end() {
         if (!over) {
             over = true;
@@ -84,7 +82,6 @@ final class EventLoopExchange {
         }
     }
 
-    /** To be called when the body is cut off. */
     void cutOff() {
         if (!over) {
             over = true;
@@ -104,10 +101,7 @@ final class EventLoopExchange {
         return contentLength == null ? 0 : Long.parseLong(contentLength);
     }
 
-    /**
-     * Threads for work that must not run on an event loop: at most one for each request in flight, which the core
-     * limits.
-     */
+    /** Threads for what must not run on an event loop: one for each request in flight at most. */
     static ExecutorService threads(String name) {
         AtomicInteger started = new AtomicInteger();
         return Executors.newCachedThreadPool(

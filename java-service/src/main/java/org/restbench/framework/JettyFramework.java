@@ -49,10 +49,7 @@ class JettyFramework {
         };
     }
 
-    /**
-     * The pool has two threads per core more than requests need, for Jetty's own ones (selectors, the acceptor,
-     * reserved ones).
-     */
+    /** Adds two threads per core for Jetty itself (selectors, the acceptor, reserved ones). */
     private static QueuedThreadPool threads(Settings settings) {
         int own = 2 * Runtime.getRuntime().availableProcessors();
         QueuedThreadPool pool = new QueuedThreadPool(ServletServer.threads(settings) + own);

@@ -13,9 +13,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import org.reactivestreams.Publisher;
 import org.restbench.core.Core;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 import org.slf4j.Logger;
@@ -30,10 +30,7 @@ import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
-/**
- * Reactor Netty's server, on which Spring WebFlux is built: one event loop, and threads that run the requests unless
- * the event loop runs them.
- */
+/** Reactor Netty's server, as of Spring WebFlux: one event loop, and threads for requests unless it runs them. */
 final class ReactorNettyFramework extends ServerLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(ReactorNettyFramework.class);
 
@@ -64,7 +61,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
                 .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
                 .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES)
                         .maxInitialLineLength(Framework.MAX_LINE_BYTES))
-                .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
+                .handle((request, response) -> new HttpExchange(request, response).handle());
         try {
             server = options.bindNow();
         } catch (RuntimeException failed) {
@@ -92,21 +89,19 @@ final class ReactorNettyFramework extends ServerLifecycle {
     }
 
     /** One request of Reactor Netty. A client that closes its connection is noticed at once. */
-    private static final class HttpExchange {
+    private final class HttpExchange {
         private final HttpServerRequest request;
         private final HttpServerResponse response;
-        private final Executor handoff;
         private final Sinks.One<Reply> answer = Sinks.one();
         private Channel channel;
 
-        HttpExchange(HttpServerRequest request, HttpServerResponse response, Executor handoff) {
+        HttpExchange(HttpServerRequest request, HttpServerResponse response) {
             this.request = request;
             this.response = response;
-            this.handoff = handoff;
             request.withConnection(connection -> channel = connection.channel());
         }
 
-        Publisher<Void> handle(Core core) {
+        Publisher<Void> handle() {
             HttpHeaders headers = request.requestHeaders();
             String target = Framework.withoutAuthority(request.uri());
             int query = target.indexOf('?');
@@ -136,10 +131,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
                             exchange::end);
         }
 
-        /**
-         * Called on the event loop, which also closes connections: one that is open now stays open until the reply is
-         * passed on.
-         */
+        /** Called on the event loop, which also closes connections: one that is open now stays open meanwhile. */
         private void emit(Reply reply) {
             if (channel.isActive()) {
                 answer.tryEmitValue(reply).orThrow();
@@ -167,10 +159,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
             return sending.doFinally(end -> reply.sent());
         }
 
-        /**
-         * Sends a part of the body; done when the kernel has taken it. The Flux is hidden, as Reactor Netty sends a
-         * publisher that it knows to have one value as a whole response.
-         */
+        /** Done when the kernel has it. A Flux that is not hidden would be sent as a whole response. */
         private Mono<Void> sendPart(byte[] bytes) {
             return response.sendByteArray(Flux.just(bytes).hide()).then();
         }

@@ -20,11 +20,7 @@ abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
     /** Starts the server; returns once it accepts connections. */
     abstract void listen();
 
-    /**
-     * Accepts no new requests, lets requests in flight end, and closes the server.
-     *
-     * @param patience how long requests in flight may take; then they are cut off
-     */
+    /** Closes the server; requests in flight have this time, and are then cut off. */
     abstract void drain(Duration patience);
 
     /** @throws PortInUseException where another program listens on the port */
@@ -39,7 +35,6 @@ abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
         running = true;
     }
 
-    /** Returns when all requests are answered or cut off, and the server is closed. */
     @Override
     public void stop() {
         drain(Duration.ofSeconds(settings.stopSeconds()));

@@ -13,9 +13,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.restbench.core.Core;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,7 +124,6 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         public void onStartAsync(AsyncEvent never) {}
     }
 
-    /** Runs the request once its delay is over. */
     private void runLater(Exchange exchange, AsyncAnswer later) {
         start(
                 later.context,
@@ -158,10 +157,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    /**
-     * Sends the reply where the container has refused the request with a status of its own, and dispatches it as an
-     * error.
-     */
+    /** Sends the reply where the container dispatches a request that it has refused as an error. */
     private void sendForContainer(Core core) {
         Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
         if (request.getAttribute(REPLY) instanceof Reply reply) {
@@ -176,10 +172,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    /**
-     * Where Tomcat cannot read a body, it decides on an error by itself and lets nothing else be sent. The reply is
-     * then kept for Tomcat's error dispatch.
-     */
+    /** Where Tomcat cannot read a body, only its own error dispatch can send something: it gets the reply. */
     private void sendUnlessContainerDoes(Reply reply) {
         if (response.isCommitted()) {
             reply.sent();

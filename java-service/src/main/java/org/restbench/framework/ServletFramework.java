@@ -14,10 +14,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/**
- * A bare servlet on the same Tomcat as {@link TomcatFramework}: the difference between the two is the cost of Spring
- * MVC.
- */
+/** A bare servlet on the Tomcat of {@link TomcatFramework}: the difference is the cost of Spring MVC. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(
         exclude = {

@@ -1,8 +1,11 @@
 package org.restbench.framework;
 
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
+import org.restbench.core.Core;
 import org.restbench.settings.Settings;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
@@ -12,6 +15,12 @@ import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfigura
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.HttpRequestMethodNotSupportedException;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 
 /** Spring MVC on Tomcat: what users of spring-boot-starter-web run. */
 @Configuration(proxyBeanMethods = false)
@@ -20,16 +29,13 @@ import org.springframework.context.annotation.Import;
             JettyServletWebServerAutoConfiguration.class, // Spring Boot would choose Jetty where both are present
             ErrorMvcAutoConfiguration.class // the core answers errors
         })
-@Import({TomcatFramework.Server.class, CoreController.class})
+@Import({TomcatFramework.Server.class, TomcatFramework.CoreController.class})
 class TomcatFramework {
     /** Tomcat as shipped, configured from the settings; application.yml has the rest of the configuration. */
     @Configuration(proxyBeanMethods = false)
     @Import(ServletServer.class)
     static class Server {
-        /**
-         * A connection reads and writes in pieces of this size. Tomcat's default of 8 KiB would cut a body of the
-         * study's 1000 rows into 20 reads and its answer into 14 writes.
-         */
+        /** Tomcat's 8 KiB would cut a body of the study's 1000 rows into 20 reads, its answer into 14 writes. */
         private static final String BUFFER_BYTES = String.valueOf(32 << 10);
 
         /**
@@ -59,6 +65,39 @@ class TomcatFramework {
             protocol.setAcceptCount(Framework.BACKLOG);
             protocol.setConnectionTimeout(settings.receiveSeconds() * 1000);
             protocol.setKeepAliveTimeout(settings.keepAliveSeconds() * 1000);
+        }
+    }
+
+    /** Gives every request to the core, whatever its path and method. */
+    @Controller
+    @ControllerAdvice
+    static final class CoreController {
+        private final Core core;
+
+        CoreController(Core core) {
+            this.core = core;
+        }
+
+        /** Lists each method by name, as Spring would otherwise answer OPTIONS by itself. */
+        @RequestMapping(
+                path = "/**",
+                method = {
+                    RequestMethod.GET,
+                    RequestMethod.POST,
+                    RequestMethod.PUT,
+                    RequestMethod.PATCH,
+                    RequestMethod.DELETE,
+                    RequestMethod.HEAD,
+                    RequestMethod.OPTIONS,
+                    RequestMethod.TRACE
+                })
+        void handle(HttpServletRequest request, HttpServletResponse response) {
+            new ServletExchange(request, response).handle(core);
+        }
+
+        @ExceptionHandler(HttpRequestMethodNotSupportedException.class)
+        void handleMethodThatSpringDoesNotKnow(HttpServletRequest request, HttpServletResponse response) {
+            handle(request, response);
         }
     }
 }

@@ -18,16 +18,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
-/**
- * The HTTP server of Vert.x core, on which Quarkus is built: one event loop, and threads that run the requests unless
- * the event loop runs them.
- */
+/** The server of Vert.x core, as of Quarkus: one event loop, and threads for requests unless it runs them. */
 final class VertxFramework extends ServerLifecycle {
     private static final Duration LOOP_END = Duration.ofSeconds(2);
 
@@ -56,8 +53,8 @@ final class VertxFramework extends ServerLifecycle {
                 .setHttp2ClearTextEnabled(false)
                 .setHandle100ContinueAutomatically(true);
         server = vertx.createHttpServer(options)
-                .requestHandler(request -> new HttpExchange(request).handle(core))
-                .invalidRequestHandler(request -> new HttpExchange(request).refuse(core));
+                .requestHandler(request -> new HttpExchange(request).handle())
+                .invalidRequestHandler(request -> new HttpExchange(request).refuse());
         try {
             server.listen().toCompletionStage().toCompletableFuture().join();
         } catch (CompletionException failed) {
@@ -100,7 +97,7 @@ final class VertxFramework extends ServerLifecycle {
             this.response = request.response();
         }
 
-        void handle(Core core) {
+        void handle() {
             response.closeHandler(gone -> closed = true);
             OpenResult opened = core.open(new Head(
                     request.method().name(),
@@ -136,10 +133,7 @@ final class VertxFramework extends ServerLifecycle {
             });
         }
 
-        /**
-         * Cuts off a body of which nothing arrives from one look to the next. The first look is too early: the event
-         * loop may have been running a request, and has not read what is there.
-         */
+        /** Cuts off a body without a piece between two looks; the loop may have been busy before the first. */
         private void watch(EventLoopExchange exchange) {
             watch = eventLoop.owner().setTimer(settings.receiveSeconds() * 1000L, look -> {
                 if (isHeard) {
@@ -188,7 +182,7 @@ final class VertxFramework extends ServerLifecycle {
         }
 
         /** Refuses a request that is not valid HTTP, or whose head is too long. */
-        void refuse(Core core) {
+        void refuse() {
             Throwable cause = request.decoderResult().cause();
             int status = cause instanceof TooLongHttpHeaderException
                     ? 431

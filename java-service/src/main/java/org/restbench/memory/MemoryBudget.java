@@ -12,7 +12,6 @@ public final class MemoryBudget {
     private final AtomicLong freeBytes;
     private volatile Runnable releaseCaches = () -> {};
 
-    /** @param totalBytes the most that may be held at once */
     public MemoryBudget(long totalBytes) {
         this.totalBytes = totalBytes;
         this.freeBytes = new AtomicLong(totalBytes);
@@ -22,10 +21,7 @@ public final class MemoryBudget {
         return totalBytes;
     }
 
-    /**
-     * @param releaseCaches releases memory that is held for no request, such as a cache's; called before a request is
-     *     refused
-     */
+    /** @param releaseCaches releases what is held for no request; called before a request is refused */
     public void reclaimBy(Runnable releaseCaches) {
         this.releaseCaches = releaseCaches;
     }
@@ -38,11 +34,7 @@ public final class MemoryBudget {
         return totalBytes - freeBytes.get();
     }
 
-    /**
-     * Takes bytes out of the budget until the hold is closed.
-     *
-     * @throws MemoryRefused where the bytes do not fit now, or never would
-     */
+    /** @throws MemoryRefused where the bytes, held until the hold is closed, do not fit now, or never would */
     public Hold hold(long bytes) {
         Hold hold = new Hold();
         hold.grow(bytes);
@@ -60,23 +52,14 @@ public final class MemoryBudget {
             return heldBytes;
         }
 
-        /**
-         * Checks that so many more bytes would fit into an idle service.
-         *
-         * @param subject what needs the memory, for the message
-         * @throws MemoryRefused where the bytes would not fit
-         */
+        /** @throws MemoryRefused with the subject's name where so many more bytes would not fit an idle service */
         public synchronized void requirePossible(String subject, long bytes) {
             if (bytes > totalBytes - heldBytes) {
                 throw MemoryRefused.never(subject, bytes + heldBytes, totalBytes);
             }
         }
 
-        /**
-         * Takes more bytes.
-         *
-         * @throws MemoryRefused where they do not fit now, or never would; the bytes held before stay held
-         */
+        /** @throws MemoryRefused where they do not fit now, or never would; the bytes held before stay held */
         public synchronized void grow(long bytes) {
             if (closed) {
                 throw new IllegalStateException("memory was asked for after its request was over");
@@ -105,6 +88,34 @@ public final class MemoryBudget {
         public synchronized void close() {
             shrink(heldBytes);
             closed = true;
+        }
+    }
+
+    /** There is too little memory: an ordinary answer, so no stack trace; the message is the contract's. */
+    public static final class MemoryRefused extends RuntimeException {
+        private static final long MEBIBYTE = 1 << 20;
+
+        private final boolean never;
+
+        private MemoryRefused(String message, boolean never) {
+            super(message, null, false, false);
+            this.never = never;
+        }
+
+        public static MemoryRefused now() {
+            return new MemoryRefused("the requests in flight hold the memory that this one needs", false);
+        }
+
+        /** @param subject what needs the memory, for the message */
+        public static MemoryRefused never(String subject, long neededBytes, long totalBytes) {
+            String message = subject + " needs " + ((neededBytes - 1) / MEBIBYTE + 1) + " MiB of memory, the limit is "
+                    + totalBytes / MEBIBYTE + " MiB";
+            return new MemoryRefused(message, true);
+        }
+
+        /** Whether the memory would not fit into an idle service either. */
+        public boolean never() {
+            return never;
         }
     }
 }

@@ -1,12 +1,19 @@
 package org.restbench.settings;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -48,10 +55,7 @@ public record Settings(
         int pipelineQueue,
         int poolThreads,
         DatabaseSettings database) {
-    /**
-     * Upper bound, so that the response to a product as large as {@link #mostProductElements} still fits one Java
-     * array.
-     */
+    /** With this bound, the response to {@link #mostProductElements} still fits one Java array. */
     private static final int LARGEST_BODY_LIMIT = 192 << 20;
 
     /** Enough for one small request. */
@@ -59,10 +63,7 @@ public record Settings(
 
     private static final long OWN_BYTES = 16 << 20;
 
-    /**
-     * Heap of a connection that has received a part of a request's header, measured: buffers to read and write, and the
-     * header.
-     */
+    /** Heap of a connection with a part of a header, measured: buffers to read and write, and the header. */
     private static final long CONNECTION_BYTES = 137 << 10;
 
     private static final String LOOP = "loop";
@@ -182,10 +183,7 @@ public record Settings(
         }
     }
 
-    /**
-     * Most elements of a product: each takes at least two bytes of the response, which may be as large as the largest
-     * body.
-     */
+    /** Most elements of a product: each takes two bytes of a response as large as the largest body. */
     public int mostProductElements() {
         return Math.max(1, maxBodyBytes / 2);
     }
@@ -221,5 +219,83 @@ public record Settings(
             shown.put("receiptSeconds", database.receiptSeconds());
         }
         return shown;
+    }
+
+    /** A setting the service cannot start with: one line with the variable, its value and what is allowed. */
+    public static final class InvalidSetting extends RuntimeException {
+        private static final Pattern UNPRINTABLE = Pattern.compile("\\p{Cntrl}");
+
+        public InvalidSetting(String variable, String value, String allowed) {
+            this(variable + "='" + escaped(value) + "'", allowed);
+        }
+
+        /** @param what the variable alone, as its value may hold a password */
+        InvalidSetting(String what, String allowed) {
+            super(what + ": must be " + allowed, null, false, false);
+        }
+
+        /** Without what would begin another line or do something to a terminal. */
+        private static String escaped(String value) {
+            return UNPRINTABLE
+                    .matcher(value)
+                    .replaceAll(found ->
+                            String.format("\\\\x%02x", (int) found.group().charAt(0)));
+        }
+    }
+
+    /**
+     * The settings of the workload messages.
+     *
+     * @param url {@code postgresql://user@host:port/name}, null where there is no database: the others have no effect
+     *     then
+     * @param passwordFile file whose first line, without white space around it, is the user's password; null for none
+     * @param connections number of connections that are kept to the database
+     * @param maxMessageCharacters most code points of a message
+     * @param receiptSeconds how long the answer to a request with a key is remembered
+     * @param freePath a path on the file system of the database's data, null where the database is elsewhere
+     * @param minFreeBytes free bytes on that file system without which no messages are accepted
+     */
+    public record DatabaseSettings(
+            URI url,
+            Path passwordFile,
+            int connections,
+            int maxMessageCharacters,
+            int receiptSeconds,
+            Path freePath,
+            long minFreeBytes) {
+        /** The password, read from the file each time and not kept here; null where there is no file. */
+        public String password() {
+            try {
+                return passwordFile == null
+                        ? null
+                        : Files.readAllLines(passwordFile).stream()
+                                .findFirst()
+                                .orElse("")
+                                .strip();
+            } catch (CharacterCodingException notUtf8) {
+                throw new InvalidSetting(
+                        "RESTBENCH_DATABASE_PASSWORD_FILE", passwordFile.toString(), "a file in UTF-8");
+            } catch (IOException gone) {
+                throw new UncheckedIOException(gone);
+            }
+        }
+    }
+
+    /**
+     * The allowed cores when the service started, ascending, and one for each pinned worker: the highest first, as the
+     * kernel tends to handle interrupts on the lowest.
+     */
+    public record Cores(List<Integer> allowed, List<Integer> pinned) {
+        /** @throws InvalidSetting where there are more pinned workers than cores */
+        public static Cores of(BitSet coresOfProcess, int pinnedWorkers) {
+            List<Integer> allowed = coresOfProcess.stream().boxed().toList();
+            if (pinnedWorkers > allowed.size()) {
+                String most = "at most " + allowed.size() + ", as the process may run on cores " + allowed + " only";
+                throw new InvalidSetting("RESTBENCH_PINNED_WORKERS", Integer.toString(pinnedWorkers), most);
+            }
+            List<Integer> descending = new ArrayList<>(allowed);
+            Collections.reverse(descending);
+            return new Cores(allowed, List.copyOf(descending.subList(0, pinnedWorkers)));
+        }
     }
 }

@@ -1,34 +1,43 @@
 package org.restbench.soap;
 
 import jakarta.xml.bind.UnmarshalException;
+import java.io.OutputStream;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.logging.Logger;
 import javax.xml.namespace.QName;
 import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
 import org.apache.cxf.Bus;
 import org.apache.cxf.BusFactory;
+import org.apache.cxf.common.logging.LogUtils;
 import org.apache.cxf.endpoint.Server;
 import org.apache.cxf.interceptor.Fault;
 import org.apache.cxf.jaxws.JaxWsServerFactoryBean;
 import org.apache.cxf.message.Exchange;
+import org.apache.cxf.message.ExchangeImpl;
 import org.apache.cxf.message.Message;
 import org.apache.cxf.message.MessageContentsList;
+import org.apache.cxf.message.MessageImpl;
 import org.apache.cxf.phase.AbstractPhaseInterceptor;
 import org.apache.cxf.phase.Phase;
+import org.apache.cxf.service.model.EndpointInfo;
+import org.apache.cxf.transport.AbstractDestination;
+import org.apache.cxf.transport.Conduit;
+import org.apache.cxf.transport.DestinationFactory;
+import org.apache.cxf.ws.addressing.EndpointReferenceType;
 import org.restbench.core.ErrorCode;
-import org.restbench.core.Errors;
 import org.restbench.core.Protocol.Call;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.execution.ExecutionStrategy.StrategyFault;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
+import org.restbench.soap.Operation.Service;
 
-/**
- * A SOAP service served by CXF, which reads XML, validates it against the schema, and writes XML. Faults are not
- * written by CXF but by {@link SoapProtocol}.
- */
+/** A SOAP service by CXF, which reads, validates and writes XML; {@link SoapProtocol} writes faults. */
 final class CxfEndpoint {
     private final Service service;
     private final ArrayDestination destination;
@@ -60,7 +69,7 @@ final class CxfEndpoint {
 
         @Override
         public void handleMessage(Message message) {
-            if (callOf(message.getExchange()).reader().finish() != null) {
+            if (callOf(message.getExchange()).reader.finish() != null) {
                 throw new Fault(new IllegalArgumentException("not one envelope"));
             }
         }
@@ -114,9 +123,9 @@ final class CxfEndpoint {
     private Reply refused(SoapCall soap) {
         Throwable failure = soap.failure();
         if (!soap.isRead() && !isOurs(failure)) {
-            String place = "line " + soap.reader().getLocation().getLineNumber() + ", column "
-                    + soap.reader().getLocation().getColumnNumber();
-            EnvelopeFault fault = soap.reader().finish();
+            String place = "line " + soap.reader.getLocation().getLineNumber() + ", column "
+                    + soap.reader.getLocation().getColumnNumber();
+            EnvelopeFault fault = soap.reader.finish();
             if (fault != null) {
                 return refused(fault);
             }
@@ -124,7 +133,7 @@ final class CxfEndpoint {
                 return refused(Refusal.of(ErrorCode.MEMBER, place + ": does not fit the schema", null));
             }
         }
-        return refused(Errors.refusal(rootOf(failure), soap::id));
+        return refused(Refusal.of(rootOf(failure), soap::id));
     }
 
     private Reply refused(Refusal refusal) {
@@ -151,12 +160,73 @@ final class CxfEndpoint {
         return thrown instanceof Error || thrown instanceof StoppingException || thrown instanceof StrategyFault;
     }
 
-    /** The innermost of exceptions that wrap each other, or the outermost one that {@link Errors} knows. */
+    /** The innermost of exceptions that wrap each other, or the outermost one that {@link Refusal} knows. */
     private static Throwable rootOf(Throwable thrown) {
         Throwable root = thrown;
         while (root.getCause() != null && !isKnown(root)) {
             root = root.getCause();
         }
         return root;
+    }
+
+    /** CXF's transport from and to memory: the web framework handles HTTP, and has read the whole body. */
+    static final class ArrayDestination extends AbstractDestination {
+        private static final Logger LOG = LogUtils.getL7dLogger(ArrayDestination.class);
+
+        private ArrayDestination(Bus bus, EndpointInfo endpoint) {
+            super(bus, new EndpointReferenceType(), endpoint);
+        }
+
+        static final class Factory implements DestinationFactory {
+            /** The transport's id in the WSDL. */
+            private static final String HTTP = "http://schemas.xmlsoap.org/soap/http";
+
+            @Override
+            public ArrayDestination getDestination(EndpointInfo endpoint, Bus bus) {
+                return new ArrayDestination(bus, endpoint);
+            }
+
+            @Override
+            public Set<String> getUriPrefixes() {
+                return Set.of("/");
+            }
+
+            @Override
+            public List<String> getTransportIds() {
+                return List.of(HTTP);
+            }
+        }
+
+        /** Lets CXF process a request. Returns when it is answered, or has failed. */
+        void receive(SoapCall call) {
+            Exchange exchange = new ExchangeImpl();
+            exchange.put(SoapCall.class, call);
+            exchange.setDestination(this);
+            Message request = new MessageImpl();
+            request.setExchange(exchange);
+            request.put(Message.CONTENT_TYPE, SoapProtocol.TEXT_XML);
+            request.put(Message.ENCODING, "UTF-8");
+            request.setContent(XMLStreamReader.class, call.reader);
+            getMessageObserver().onMessage(request);
+        }
+
+        @Override
+        protected Conduit getInbuiltBackChannel(Message request) {
+            return new BackChannel();
+        }
+
+        /** The way of an answer: CXF writes it to the call's stream. */
+        private final class BackChannel extends AbstractBackChannelConduit {
+            @Override
+            public void prepare(Message answer) {
+                SoapCall call = answer.getExchange().get(SoapCall.class);
+                answer.setContent(OutputStream.class, call.answer);
+            }
+        }
+
+        @Override
+        protected Logger getLogger() {
+            return LOG;
+        }
     }
 }

@@ -11,10 +11,7 @@ import org.apache.cxf.staxutils.StaxUtils;
 import org.codehaus.stax2.XMLInputFactory2;
 import org.restbench.core.ErrorCode;
 
-/**
- * Reads a body for CXF, and checks what CXF does not: whether the body is one well-formed envelope of SOAP 1.1 with one
- * payload and nothing after it, in UTF-8 and XML 1.0.
- */
+/** Reads a body and checks what CXF does not: one well-formed envelope and payload, in UTF-8 and XML 1.0. */
 final class EnvelopeReader extends StreamReaderDelegate {
     private static final String SOAP = "http://schemas.xmlsoap.org/soap/envelope/";
     private static final String NEXT_ACTOR = "http://schemas.xmlsoap.org/soap/actor/next";
@@ -25,10 +22,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
     /** Largest number of elements of a body; each takes about a microsecond to validate. */
     private static final int MOST_ELEMENTS = 1 << 21;
 
-    /**
-     * Largest number of nodes in a header. CXF makes a document of it, in which a node has many times the bytes of its
-     * text.
-     */
+    /** Most nodes in a header: CXF makes a document of it, of many times the bytes of its text. */
     private static final int MOST_HEADER_NODES = 10_000;
 
     /** CXF's factory with all its limits but one, and without lazy parsing: malformed XML is found where it is read. */
@@ -45,12 +39,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private int parts;
     private int payloads;
 
-    /**
-     * What is wrong with a body as a whole, with the contract's code 002 or 007.
-     *
-     * @param error the contract's code
-     * @param code SOAP 1.1's fault code
-     */
+    /** What is wrong with a body as a whole: the contract's code 002 or 007, and SOAP 1.1's fault code. */
     record EnvelopeFault(ErrorCode error, String code, String message) {
         static final EnvelopeFault MALFORMED =
                 malformed("Client", "the body is not one well-formed XML 1.0 document in UTF-8");

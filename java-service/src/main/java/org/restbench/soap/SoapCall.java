@@ -16,8 +16,8 @@ final class SoapCall {
     private static final int OK = 200;
 
     private final Call call;
-    private final EnvelopeReader reader;
-    private final AnswerStream answer;
+    final EnvelopeReader reader;
+    final AnswerStream answer;
     private final long startedNanos = System.nanoTime();
     private Operation<?, ?> operation;
     private StageClock clock;
@@ -30,14 +30,6 @@ final class SoapCall {
         this.call = call;
         this.reader = EnvelopeReader.of(call.body());
         this.answer = new AnswerStream(call.memory());
-    }
-
-    EnvelopeReader reader() {
-        return reader;
-    }
-
-    AnswerStream answer() {
-        return answer;
     }
 
     /** Runs the operation of a request that has been read, under the strategy. Returns the object that JAXB writes. */
@@ -92,10 +84,7 @@ final class SoapCall {
 
     /** Collects an answer. Its memory is part of the request's. */
     static final class AnswerStream extends ByteArrayOutputStream {
-        /**
-         * Bytes per byte of the answer: the array, the larger one into which it is copied when it grows, and the final
-         * copy.
-         */
+        /** Bytes per byte of the answer: the array, a larger one into which it grows, the final copy. */
         private static final long BYTES_PER_BYTE = 4;
 
         private static final int FIRST_BYTES = 4096;

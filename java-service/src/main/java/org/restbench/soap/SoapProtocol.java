@@ -3,16 +3,22 @@ package org.restbench.soap;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.core.ErrorCode;
-import org.restbench.core.Pages.Page;
+import org.restbench.core.Head;
+import org.restbench.core.Pages;
 import org.restbench.core.Protocol;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
-import org.restbench.execution.Technique;
+import org.restbench.core.RequestRefused;
+import org.restbench.execution.Strategies.Technique;
+import org.restbench.soap.Operation.KernelRun;
+import org.restbench.soap.Operation.Multiplication;
+import org.restbench.soap.Operation.Service;
 
 /**
  * SOAP 1.1 by Apache CXF. CXF reads the XML on the server's thread before the strategy runs, and writes it there
@@ -21,14 +27,16 @@ import org.restbench.execution.Technique;
 public final class SoapProtocol implements Protocol {
     static final String TEXT_XML = "text/xml;charset=utf-8";
 
-    /**
-     * Bytes held by the body and JAXB's objects per byte of the body. Measured: 7.4 where rows have one digit, else
-     * fewer.
-     */
+    /** Bytes of body and JAXB's objects per byte of the body: measured, at most 7.4 (rows of one digit). */
     private static final long BYTES_PER_BYTE = 8;
 
     /** The status of faults: CXF's client ignores a fault with any other status. */
     private static final int FAULT_STATUS = 500;
+
+    private static final String ANY_HOST = "localhost:8080";
+
+    /** The form that a Host header must have to be copied into the WSDL. */
+    private static final String HOST = "[A-Za-z0-9.:\\[\\]-]{1,255}";
 
     private final Service service;
     private CxfEndpoint endpoint;
@@ -37,7 +45,6 @@ public final class SoapProtocol implements Protocol {
         this.service = service;
     }
 
-    /** The SOAP protocols of the workloads that have one. */
     public static List<SoapProtocol> of(Workloads workloads) {
         return List.of(
                 new SoapProtocol(Multiplication.service(named("matrix", workloads))),
@@ -54,8 +61,31 @@ public final class SoapProtocol implements Protocol {
         return "soap/" + service.name();
     }
 
-    public Page description() {
-        return new Description(service);
+    /** The service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: no other query is served. */
+    public Reply description(Head head) {
+        String name = service.name();
+        if ("wsdl".equals(head.rawQuery())) {
+            return xml(wsdl(head.headers().apply("Host")));
+        }
+        if (("xsd=" + name + ".xsd").equals(head.rawQuery())) {
+            return xml(read(name + ".xsd"));
+        }
+        throw new RequestRefused(Refusal.noSuchPath());
+    }
+
+    /** The WSDL, with the addresses of the service and its schema as the client reaches them. */
+    private String wsdl(String host) {
+        String wsdl = read(service.name() + ".wsdl")
+                .replace("schemaLocation=\"", "schemaLocation=\"" + service.name() + "?xsd=");
+        return host != null && host.matches(HOST) ? wsdl.replace(ANY_HOST, host) : wsdl;
+    }
+
+    private static Reply xml(String text) {
+        return Reply.of(200, TEXT_XML, Map.of(), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String read(String file) {
+        return new String(Pages.read("contract/soap/" + file), StandardCharsets.UTF_8);
     }
 
     @Override

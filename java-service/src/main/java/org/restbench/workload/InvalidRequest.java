@@ -1,9 +1,6 @@
 package org.restbench.workload;
 
-/**
- * The request cannot be answered with a result, through no fault of the service. Holds the contract's error code and
- * what is wrong where. Has no stack trace, as it becomes an answer.
- */
+/** The request has no result, by no fault of the service: an ordinary answer, so without a stack trace. */
 public final class InvalidRequest extends RuntimeException {
     private final String code;
     private final transient RequestId requestId;
@@ -19,7 +16,6 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
-    /** @throws InvalidRequest where {@code fault} is not null */
     public static void refuse(String code, String fault, RequestId requestId) {
         if (fault != null) {
             throw new InvalidRequest(code, fault, requestId);

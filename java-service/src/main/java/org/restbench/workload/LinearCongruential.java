@@ -44,11 +44,7 @@ public final class LinearCongruential {
         return nextBits() * 0x1p-46;
     }
 
-    /**
-     * The next number as an integer from 0 (inclusive) to {@code choices} (exclusive).
-     *
-     * @param choices at most 65536: with more than 2^17 the product would not fit 64 bits
-     */
+    /** The next number as an integer from 0 to {@code choices} (exclusive), at most 65536 to fit 64 bits. */
     public int pick(int choices) {
         return (int) (nextBits() * choices >> BITS);
     }

@@ -14,7 +14,6 @@ public interface ParallelLoop {
 
     /** The size of a loop, by the arguments of {@link #forEach}. */
     record Size(int units, int unitsPerTask) {
-        /** The number of tasks of the natural grain. */
         public int tasks() {
             return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
         }
@@ -29,18 +28,8 @@ public interface ParallelLoop {
      */
     void forEach(int units, int unitsPerTask, Body body);
 
-    /** Zeroed memory for numbers, shared by all tasks. By default it is on the heap, for tasks that are threads. */
-    default long[] array(int length) {
-        return new long[length];
-    }
-
-    /** As {@link #array}, in double precision. */
+    /** Zeroed memory for numbers in double precision, shared by all tasks. */
     default double[] doubles(int length) {
         return new double[length];
-    }
-
-    /** As {@link #array}, for 32-bit integers. */
-    default int[] ints(int length) {
-        return new int[length];
     }
 }

@@ -1,9 +1,4 @@
 package org.restbench.workload;
 
-/**
- * The id that a client gave to its request.
- *
- * @param text the string, or the number's decimal digits
- * @param number whether the id is a number in the request, and not a string
- */
+/** The id that a client gave to its request: a string, or the decimal digits of a number. */
 public record RequestId(String text, boolean number) {}

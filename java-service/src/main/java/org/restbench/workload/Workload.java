@@ -50,10 +50,7 @@ public interface Workload<I, O> extends AutoCloseable {
         return "the request";
     }
 
-    /**
-     * @param loop runs the independent part of the work
-     * @throws InvalidRequest where the result cannot be represented
-     */
+    /** @throws InvalidRequest where the result cannot be represented */
     O compute(I input, ParallelLoop loop);
 
     /** Whether compute runs a loop. A computation of a single step has nothing to divide. */
@@ -61,10 +58,7 @@ public interface Workload<I, O> extends AutoCloseable {
         return true;
     }
 
-    /**
-     * Whether each unit of a loop may be a task of its own. Where units are far smaller than the natural grain, a
-     * strategy that makes every unit a task does not offer the workload.
-     */
+    /** Whether a unit may be a task of its own; else strategies that make each unit a task do not offer it. */
     default boolean takesSingleUnits() {
         return true;
     }

@@ -25,9 +25,9 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
@@ -137,11 +137,7 @@ final class HelidonFramework extends ServerLifecycle {
         if (stopping || isIdle) {
             response.header(HeaderValues.CONNECTION_CLOSE);
         }
-        if (request.prologue().method().equals(Method.HEAD)) {
-            sendHead(reply, response);
-        } else {
-            send(reply, response);
-        }
+        send(reply, request.prologue().method().equals(Method.HEAD), response);
         if (response.headers().contains(HeaderValues.CONNECTION_CLOSE)) {
             throw new CloseConnectionException("the service asked for it"); // otherwise Helidon would go on reading
         }
@@ -164,37 +160,25 @@ final class HelidonFramework extends ServerLifecycle {
         return exchange.run().toCompletableFuture().join();
     }
 
-    /** Sends the answer to HEAD, from which Helidon would not leave out a body. */
-    private static void sendHead(Reply reply, ServerResponse response) {
-        setHead(reply, response);
-        reply.sent();
-        response.send();
-    }
-
-    private static void setHead(Reply reply, ServerResponse response) {
+    private static void send(Reply reply, boolean isHead, ServerResponse response) {
+        byte[] body = reply.body();
         response.status(Status.create(reply.status()));
         reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
-        response.headers().contentLength(reply.body().length);
-    }
-
-    private static void send(Reply reply, ServerResponse response) {
-        byte[] body = reply.body();
-        setHead(reply, response);
-        if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
+        response.headers().contentLength(body.length);
+        if (isHead) { // from whose answer Helidon would not leave out a body
+            reply.sent();
+            response.send();
+        } else if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
             reply.sent();
             response.send(body); // writes head and body at once; a stream writes twice
         } else {
-            sendInTwo(reply, response);
-        }
-    }
-
-    private static void sendInTwo(Reply reply, ServerResponse response) {
-        try (OutputStream out = response.outputStream()) {
-            reply.writeTo(out);
-        } catch (IOException gone) {
-            throw new UncheckedIOException(gone); // Helidon closes the connection
-        } finally {
-            reply.sent();
+            try (OutputStream out = response.outputStream()) {
+                reply.writeTo(out);
+            } catch (IOException gone) {
+                throw new UncheckedIOException(gone); // Helidon closes the connection
+            } finally {
+                reply.sent();
+            }
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.affinity.CoreAffinity.PinRefused;
 
 class OpenHftAffinityTest {
     private final OpenHftAffinity affinity = new OpenHftAffinity();
@@ -26,7 +27,7 @@ class OpenHftAffinityTest {
     @Test
     void pins_a_thread_to_each_core_the_process_may_use() {
         affinity.coresOfProcess().stream().forEach(core -> {
-            BitSet got = onNewThread(() -> affinity.pinCurrentThread(core).allowedCores());
+            BitSet got = onNewThread(() -> affinity.pinCurrentThread(core).get());
             BitSet wanted = new BitSet();
             wanted.set(core);
             assertThat(got).isEqualTo(wanted);

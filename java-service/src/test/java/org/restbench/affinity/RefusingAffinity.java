@@ -1,6 +1,7 @@
 package org.restbench.affinity;
 
 import java.util.BitSet;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** An operating system that pins nothing. */
@@ -11,7 +12,7 @@ public final class RefusingAffinity implements CoreAffinity {
     }
 
     @Override
-    public PinnedCore pinCurrentThread(int core) {
+    public Supplier<BitSet> pinCurrentThread(int core) {
         throw new PinRefused("the pin to core " + core + " was refused by the test");
     }
 
@@ -27,9 +28,9 @@ public final class RefusingAffinity implements CoreAffinity {
         }
 
         @Override
-        public PinnedCore pinCurrentThread(int core) {
-            PinnedCore pin = new OpenHftAffinity().pinCurrentThread(core);
-            return () -> told.apply(pin.allowedCores());
+        public Supplier<BitSet> pinCurrentThread(int core) {
+            Supplier<BitSet> pin = new OpenHftAffinity().pinCurrentThread(core);
+            return () -> told.apply(pin.get());
         }
     }
 }

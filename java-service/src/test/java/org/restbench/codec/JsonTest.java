@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** Which bodies are JSON, what is said of others, and what reading them may cost. */
 class JsonTest {

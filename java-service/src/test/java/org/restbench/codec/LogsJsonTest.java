@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.logs.LogsRequest;
 import org.restbench.workload.logs.LogsWorkload;
+import org.restbench.workload.logs.LogsWorkload.LogsRequest;
 
 /** Lines in a request's text; what the contract's examples do not reach. */
 class LogsJsonTest {

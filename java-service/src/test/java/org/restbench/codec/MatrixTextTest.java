@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixProduct;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** Numbers in a request's and a response's text. */
 class MatrixTextTest {

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.NpbResult;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.NpbWorkload.NpbResult;
+import org.restbench.workload.npb.Problem.Kernel;
+import org.restbench.workload.npb.Problem.Outcome;
 
 /** What a kernel found, as JSON. */
 class NpbJsonTest {

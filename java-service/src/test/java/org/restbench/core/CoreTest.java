@@ -24,15 +24,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
+import org.restbench.core.Core.OpenResult;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.execution.StrategiesOf;
-import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.matrix.MatrixWorkload;
 
@@ -49,7 +50,7 @@ class CoreTest {
     private final Strategies strategies = StrategiesOf.cores(2);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
-    private final Admission admission = new Admission(2);
+    private final Admission admission = new Admission(2, "in flight");
     private final Delays delays = new Delays(1000, 2);
     private final Metrics metrics = new Metrics(admission, delays, memory, strategies.adaptive());
     private final Core core = core();

@@ -49,8 +49,8 @@ class DelaysTest {
         shortest.join();
         CompletableFuture<Void> second = delays.begin(LONG_MILLIS);
         assertThatThrownBy(() -> delays.begin(1)).isInstanceOfSatisfying(RequestRefused.class, refused -> {
-            assertThat(refused.refusal().status()).isEqualTo(503);
-            assertThat(refused.refusal().headers()).containsEntry("Retry-After", "1");
+            assertThat(refused.refusal.status()).isEqualTo(503);
+            assertThat(refused.refusal.headers()).containsEntry("Retry-After", "1");
         });
         assertThat(delays.waiting()).isEqualTo(2);
         assertThat(second).isNotDone();

@@ -19,8 +19,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.execution.AdaptiveStrategy.Decision;
+import org.restbench.execution.AdaptiveStrategy.LearnedCosts;
+import org.restbench.execution.AdaptiveStrategy.RecentConcurrency;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.Job.WorkLimits;
 
 /** The strategy that chooses, on three cores: an operation is taken for a nanosecond, a byte for ten. */
 class AdaptiveStrategyTest {

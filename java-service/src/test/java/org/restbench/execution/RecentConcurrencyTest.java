@@ -1,7 +1,7 @@
 package org.restbench.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.restbench.execution.RecentConcurrency.PERIOD_NANOS;
+import static org.restbench.execution.AdaptiveStrategy.RecentConcurrency.PERIOD_NANOS;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.restbench.execution.AdaptiveStrategy.RecentConcurrency;
 
 /** Who was here is remembered for one period at least, and for two at most. */
 class RecentConcurrencyTest {

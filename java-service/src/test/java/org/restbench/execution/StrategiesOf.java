@@ -3,8 +3,10 @@ package org.restbench.execution;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.memory.MemoryBudget;
 
 /** All strategies as on a machine with so many cores, one of them pinned to a core that there is. */

@@ -15,6 +15,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.Strategies.Technique;
+import org.restbench.execution.ThreadPool.ThreadBudget;
 import org.restbench.workload.InvalidRequest;
 
 /** Each strategy IS what its name says. */

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.ThreadPool.ThreadBudget;
 
 /** All loops together never have more threads than they may, and all of them are run. */
 class ThreadBudgetTest {

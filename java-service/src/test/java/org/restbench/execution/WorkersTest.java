@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
+import org.restbench.execution.Job.WorkLimits;
+import org.restbench.execution.Strategies.Technique;
 import org.restbench.workload.ParallelLoop;
 
 /** Every answer is given: whatever runs out, and whoever is closed. */

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
+import org.restbench.framework.GoneClients.TcpStates;
 
 class GoneClientsTest {
     private static final int ESTABLISHED = 1;

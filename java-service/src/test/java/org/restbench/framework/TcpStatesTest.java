@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.framework.GoneClients.TcpStates;
 
 /** Connections of this machine, on sockets as servers open them. */
 @Timeout(20)

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 
 class MemoryBudgetTest {
     private final MemoryBudget budget = new MemoryBudget(100);

@@ -1,8 +1,8 @@
 package org.restbench.microbench;
 
 import org.restbench.codec.Codec;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.Workload;
 

@@ -9,13 +9,13 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** What a strategy costs where there is nothing to do: the loop of a product of so many rows under a kernel. */
 @BenchmarkMode(Mode.AverageTime)

@@ -4,10 +4,10 @@ import java.util.Locale;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixRequest;
 import org.restbench.workload.matrix.MatrixWorkload;
+import org.restbench.workload.matrix.MatrixWorkload.Kernel;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** The loops of a product, cut into tasks as its kernel has them, in which nothing is done. */
 record NothingToDo() implements Workload<MatrixRequest, MatrixRequest> {

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
-import org.restbench.workload.matrix.MatrixRequest;
 import org.restbench.workload.matrix.MatrixWorkload;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
 
 /** What is taken off a computation's time is the dispatch of that computation's own tasks. */
 class NothingToDoTest {

@@ -8,17 +8,17 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.restbench.Wiring;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.codec.Workloads;
+import org.restbench.codec.Workloads.CodedWorkload;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.StrategiesOf;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
+import org.restbench.settings.Settings.Cores;
 import org.restbench.soap.SoapProtocol;
 
 /** What a request meets behind HTTP, put together as the service does it. */

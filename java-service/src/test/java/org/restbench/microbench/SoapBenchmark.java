@@ -20,7 +20,7 @@ import org.restbench.core.Protocol.Call;
 import org.restbench.core.Reply;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
-import org.restbench.execution.WorkLimits;
+import org.restbench.execution.Job.WorkLimits;
 import org.restbench.soap.SoapProtocol;
 import org.restbench.workload.InvalidRequest;
 

@@ -15,6 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.settings.Settings.Cores;
+import org.restbench.settings.Settings.DatabaseSettings;
+import org.restbench.settings.Settings.InvalidSetting;
 
 class SettingsTest {
     private static final long HEAP = Runtime.getRuntime().maxMemory();

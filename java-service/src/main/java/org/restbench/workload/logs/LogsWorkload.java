@@ -1,15 +1,20 @@
 package org.restbench.workload.logs;
 
+import java.nio.LongBuffer;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
+import org.restbench.workload.logs.RuleSet.Line;
+import org.restbench.workload.logs.RuleSet.Rule;
 
 /**
  * Finds the rules that fire on each line of a log, and the lines that are alerts. A unit of the loop is a line; its
  * task writes the line's bit set. Counts and alerts are then computed sequentially.
  */
-public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
+public final class LogsWorkload implements Workload<LogsWorkload.LogsRequest, LogsWorkload.LogsResult> {
     @Override
     public String name() {
         return "logs";
@@ -31,10 +36,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return List.of(new ParallelLoop.Size(request.lines().size(), 1));
     }
 
-    /**
-     * The bit sets, the alerts, and twice the text of an answer in which every rule fires on every line: once in
-     * pieces, and once as a whole.
-     */
+    /** The bit sets, the alerts, and twice the longest text (each rule on each line): in pieces, and whole. */
     @Override
     public long workingBytes(LogsRequest request) {
         long lines = request.lines().size();
@@ -63,7 +65,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
     static LogsResult compute(LogsRequest request, List<Rule> rules, ParallelLoop loop) {
         List<String> lines = request.lines();
         int words = words(request.ruleSet());
-        long[] fired = loop.array(lines.size() * words);
+        long[] fired = new long[lines.size() * words];
         loop.forEach(lines.size(), 1, (from, to) -> {
             for (int line = from; line < to; line++) {
                 write(Line.of(lines.get(line)), rules, fired, line * words);
@@ -103,8 +105,39 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return new LogsResult(request.id(), request.ruleSet(), lines, fired, counts, Arrays.copyOf(alerts, found));
     }
 
-    /** The number of words of a line's bit set. */
     static int words(RuleSet rules) {
         return (rules.size() + Long.SIZE - 1) / Long.SIZE;
+    }
+
+    /**
+     * The lines to check, and the rules to check them with.
+     *
+     * @param lines one or more, none with a line feed in it
+     * @param characters code points of all lines, plus one per line: an empty line is checked, too
+     */
+    public record LogsRequest(RequestId id, RuleSet ruleSet, List<String> lines, long characters) {
+        public LogsRequest(RequestId id, RuleSet ruleSet, List<String> lines) {
+            this(
+                    id,
+                    ruleSet,
+                    lines,
+                    lines.stream()
+                            .mapToLong(line -> line.codePointCount(0, line.length()) + 1L)
+                            .sum());
+        }
+    }
+
+    /**
+     * Which rules fired on which lines.
+     *
+     * @param fired a bit set per line, {@link LogsWorkload#words} words each: rule k is bit k mod 64 of word k / 64
+     * @param counts for each rule, the number of lines on which it fired
+     * @param alerts numbers of the lines that are alerts, ascending
+     */
+    public record LogsResult(RequestId id, RuleSet ruleSet, int lines, long[] fired, int[] counts, int[] alerts) {
+        public BitSet firedOn(int line) {
+            int words = LogsWorkload.words(ruleSet);
+            return BitSet.valueOf(LongBuffer.wrap(fired, line * words, words));
+        }
     }
 }

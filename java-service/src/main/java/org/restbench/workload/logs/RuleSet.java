@@ -5,9 +5,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.logs.Rule.Field;
+import org.restbench.workload.logs.RuleSet.Rule.Field;
 
 /**
  * A set of rules: the first ones of a list that each process draws once. Rule k is of kind k mod 8; the parameters of
@@ -37,7 +38,6 @@ public enum RuleSet {
         return size;
     }
 
-    /** The weight from which on a line is an alert. */
     int threshold() {
         return ALERT_PER_16_RULES * size / 16;
     }
@@ -134,6 +134,65 @@ public enum RuleSet {
 
         private String hexDigit() {
             return Integer.toHexString(draws.pick(16));
+        }
+    }
+
+    /**
+     * A rule, which fires on a line of at least {@code minLevel} in whose {@code field} the pattern is found.
+     *
+     * @param minLevel index in {@link Line#LEVELS}
+     * @param over what the number in group 1 of the leftmost match must exceed; {@link #ANY} where no number is
+     *     compared
+     * @param weight added up over the rules that fire on a line
+     */
+    record Rule(Pattern pattern, Field field, int minLevel, int over, int weight) {
+        static final int ANY = -1;
+
+        enum Field {
+            LINE,
+            SERVICE,
+            MESSAGE
+        }
+
+        /** Searches a line of sufficient level. Only the level can save the search. */
+        boolean firesOn(Line line) {
+            if (line.level() < minLevel) {
+                return false;
+            }
+            Matcher match = pattern.matcher(line.field(field));
+            return match.find() && (over == ANY || Integer.parseInt(match.group(1)) > over);
+        }
+    }
+
+    /**
+     * A line of a log; where it is not of the usual form, it is all message, of level 0 and no service.
+     *
+     * @param level index in {@link #LEVELS}
+     */
+    record Line(CharSequence text, int level, String service, CharSequence message) {
+        static final List<String> LEVELS = List.of("DEBUG", "INFO", "WARN", "ERROR", "FATAL");
+
+        private static final Pattern HEAD = Pattern.compile(
+                "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z [a-z]+-[0-9]{2} "
+                        + "(DEBUG|INFO|WARN|ERROR|FATAL) ([a-z]+)\\[[0-9]{1,5}\\]: ",
+                Pattern.UNIX_LINES);
+
+        /** Parses any text without a line feed. */
+        static Line of(CharSequence text) {
+            Matcher head = HEAD.matcher(text);
+            if (!head.find()) {
+                return new Line(text, 0, "", text);
+            }
+            return new Line(
+                    text, LEVELS.indexOf(head.group(1)), head.group(2), text.subSequence(head.end(), text.length()));
+        }
+
+        CharSequence field(Rule.Field field) {
+            return switch (field) {
+                case LINE -> text;
+                case SERVICE -> service;
+                case MESSAGE -> message;
+            };
         }
     }
 }

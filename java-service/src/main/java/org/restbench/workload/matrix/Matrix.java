@@ -11,14 +11,6 @@ import java.math.BigInteger;
  *     it once the matrix is handed on.
  */
 public record Matrix(int rows, int columns, long[] values) {
-    /** 1233 / 2^12 is log10(2), closely enough for 64 bits. */
-    private static final int LOG_10_OF_2 = 1233;
-
-    private static final int LOG_BITS = 12;
-
-    /** Characters in addition to the logarithm: the digit that it rounds away, and a sign. */
-    private static final int MORE_CHARACTERS = 2;
-
     public int size() {
         return rows * columns;
     }
@@ -45,7 +37,7 @@ public record Matrix(int rows, int columns, long[] values) {
 
     /** The most characters, sign included, of a number from {@code -2^bits} to {@code 2^bits} (exclusive). */
     static int characters(int bits) {
-        return (bits * LOG_10_OF_2 >> LOG_BITS) + MORE_CHARACTERS;
+        return (int) (bits * Math.log10(2)) + 2; // the digit that this rounds away, and the sign
     }
 
     /** An upper bound of the characters of each value in decimal. */

@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 
 /**
  * The messages of the queues of technique {@code memory}. They take at most a quarter of the memory budget, because the
@@ -51,10 +52,9 @@ final class MemoryQueues {
     }
 
     /**
-     * Sends a message to each queue, or to none. Returns the messages' ids in the order of the queues. A message to a
-     * queue that was deleted meanwhile is dropped.
+     * Sends to each queue that is not deleted meanwhile; returns the ids in the order of the queues.
      *
-     * @throws MemoryRefused where not all messages fit
+     * @throws MemoryRefused where not all messages fit: then none is sent
      */
     synchronized List<Long> send(List<Long> to, long sender, long receiver, String body) {
         long needed =
@@ -114,10 +114,7 @@ final class MemoryQueues {
         return true;
     }
 
-    /**
-     * The latest queue of this name, null for none. Read before the database is asked for the name, as an argument of
-     * {@link #settle}.
-     */
+    /** The latest queue of this name, null for none: read before the database is asked, for {@link #settle}. */
     synchronized Long latest(String name) {
         return latest.get(name);
     }

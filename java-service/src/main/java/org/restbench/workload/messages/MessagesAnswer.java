@@ -1,14 +1,13 @@
 package org.restbench.workload.messages;
 
 import java.util.List;
+import org.restbench.database.Session;
 
 /**
- * The answer to a request.
+ * The answer to a request, and how long it waited for a connection and for answers of the database.
  *
  * @param members one of the records below, whose components are the answer's members in order
  * @param replayed whether this is the answer to an earlier request with the same key
- * @param connectionNanos time for which the request waited for a connection to the database
- * @param databaseNanos time for which the request waited for answers of the database
  */
 public record MessagesAnswer(Object members, boolean replayed, long connectionNanos, long databaseNanos) {
     /** An answer that is not replayed, and does not have its times yet. */
@@ -43,4 +42,22 @@ public record MessagesAnswer(Object members, boolean replayed, long connectionNa
     public record EmptyPop(String requestId, Long id) {}
 
     public record MessageDeletion(long id, boolean deleted) {}
+
+    /**
+     * A message in a queue.
+     *
+     * @param receiver null where the message is for nobody in particular
+     * @param sentAt in µs since 1970
+     */
+    public record Message(long id, long sender, Long receiver, String body, long sentAt) {
+        /** Reads a message to a known receiver, 0 for nobody in particular, from a row. */
+        static Session.Row<Message> to(long receiver) {
+            return row -> new Message(
+                    row.getLong("id"),
+                    row.getLong("sender"),
+                    receiver == 0 ? null : receiver,
+                    row.getString("body"),
+                    row.getLong("sent_at"));
+        }
+    }
 }

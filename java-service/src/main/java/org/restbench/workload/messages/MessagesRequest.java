@@ -10,12 +10,7 @@ public sealed interface MessagesRequest {
         return null;
     }
 
-    MessagesAnswer of(Operations operations);
-
-    /**
-     * A request that a client may repeat with the same key until it is answered: all attempts together have one effect
-     * and one answer.
-     */
+    /** A request that may be repeated with its key: all attempts have one effect and one answer. */
     sealed interface Repeatable extends MessagesRequest {
         /** The key; null where the request has none. */
         String key();
@@ -28,47 +23,22 @@ public sealed interface MessagesRequest {
     }
 
     /** POST /queues. */
-    record Create(RequestId id, String queue, QueueTechnique technique) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.create(this);
-        }
-    }
+    record Create(RequestId id, String queue, QueueTechnique technique) implements MessagesRequest {}
 
     /** GET /queues. */
-    record ListQueues(String after, long limit) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.list(this);
-        }
-    }
+    record ListQueues(String after, long limit) implements MessagesRequest {}
 
     /** GET /queues/{queue}. */
-    record CountMessages(String queue) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.show(this);
-        }
-    }
+    record CountMessages(String queue) implements MessagesRequest {}
 
     /** DELETE /queues/{queue}. */
-    record DeleteQueue(String queue) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.deleteQueue(this);
-        }
-    }
+    record DeleteQueue(String queue) implements MessagesRequest {}
 
     /** POST /queues/{queue}/messages. */
     record Send(String queue, RequestId id, long client, long receiver, String body, String key) implements Repeatable {
         @Override
         public List<Object> identity() {
             return List.of("send", queue, receiver, body);
-        }
-
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.send(this);
         }
     }
 
@@ -78,20 +48,10 @@ public sealed interface MessagesRequest {
         public List<Object> identity() {
             return List.of("broadcast", String.join(",", queues), 0, body);
         }
-
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.broadcast(this);
-        }
     }
 
     /** GET /queues/{queue}/messages. */
-    record Peek(String queue, long receiver, long limit) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.peek(this);
-        }
-    }
+    record Peek(String queue, long receiver, long limit) implements MessagesRequest {}
 
     /** POST /queues/{queue}/pop. */
     record Pop(String queue, RequestId id, long client, long receiver, String key) implements Repeatable {
@@ -99,18 +59,8 @@ public sealed interface MessagesRequest {
         public List<Object> identity() {
             return List.of("pop", queue, receiver, "");
         }
-
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.pop(this);
-        }
     }
 
     /** DELETE /queues/{queue}/messages/{id}. */
-    record DeleteMessage(String queue, long message) implements MessagesRequest {
-        @Override
-        public MessagesAnswer of(Operations operations) {
-            return operations.deleteMessage(this);
-        }
-    }
+    record DeleteMessage(String queue, long message) implements MessagesRequest {}
 }

@@ -34,8 +34,6 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     /**
      * @param space disk space for the messages of all techniques but {@code memory}
      * @param budget memory of all requests; the messages of technique {@code memory} are a part of it
-     * @param mostCharacters largest number of code points of a message
-     * @param receiptSeconds how long the answer to a request with a key is remembered
      */
     public MessagesWorkload(
             Database database, FreeSpace space, MemoryBudget budget, int mostCharacters, int receiptSeconds) {
@@ -79,7 +77,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     public MessagesAnswer compute(MessagesRequest input, ParallelLoop loop) {
         Session session = database.session();
         try (session) {
-            MessagesAnswer answer = input.of(new Operations(session, space, queues, memory, retries));
+            MessagesAnswer answer = new Operations(session, space, queues, memory, retries).answer(input);
             return answer.took(session.connectionNanos(), session.databaseNanos());
         } catch (DatabaseFailure failed) {
             database.report(failed);

@@ -14,6 +14,7 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.messages.MessagesAnswer.BroadcastIds;
 import org.restbench.workload.messages.MessagesAnswer.EmptyPop;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 import org.restbench.workload.messages.MessagesAnswer.MessageDeletion;
 import org.restbench.workload.messages.MessagesAnswer.MessageList;
 import org.restbench.workload.messages.MessagesAnswer.PopResult;
@@ -28,10 +29,7 @@ final class Operations {
     /** SQLSTATEs for a queue that no longer exists: its row is missing, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
-    /**
-     * The contract's code where the technique of the queue cannot do the work. The cached queue may be outdated: by now
-     * there may be another queue of that name.
-     */
+    /** The code where the technique cannot do the work, perhaps as the cached queue is outdated. */
     private static final String TECHNIQUE_CONFLICT = "013";
 
     private final Session session;
@@ -50,7 +48,36 @@ final class Operations {
         this.ways = new QueueOperations(session, receipts, memory, retries);
     }
 
-    MessagesAnswer create(MessagesRequest.Create request) {
+    /** Does the operation that is asked for. */
+    MessagesAnswer answer(MessagesRequest request) {
+        if (request instanceof MessagesRequest.Create create) {
+            return create(create);
+        }
+        if (request instanceof MessagesRequest.ListQueues list) {
+            return list(list);
+        }
+        if (request instanceof MessagesRequest.CountMessages count) {
+            return show(count);
+        }
+        if (request instanceof MessagesRequest.DeleteQueue queue) {
+            return deleteQueue(queue);
+        }
+        if (request instanceof MessagesRequest.Send send) {
+            return send(send);
+        }
+        if (request instanceof MessagesRequest.Broadcast broadcast) {
+            return broadcast(broadcast);
+        }
+        if (request instanceof MessagesRequest.Peek peek) {
+            return peek(peek);
+        }
+        if (request instanceof MessagesRequest.Pop pop) {
+            return pop(pop);
+        }
+        return deleteMessage((MessagesRequest.DeleteMessage) request);
+    }
+
+    private MessagesAnswer create(MessagesRequest.Create request) {
         String name = request.queue();
         long asOf = queues.asOf();
         Long before = memory.latest(name);
@@ -75,14 +102,14 @@ final class Operations {
         return new Queue(id, QueueTechnique.named(technique).orElseThrow());
     }
 
-    MessagesAnswer list(MessagesRequest.ListQueues request) {
+    private MessagesAnswer list(MessagesRequest.ListQueues request) {
         return new MessagesAnswer(new QueueList(session.read(
                 "list-queues",
                 Map.of("after", request.after(), "limit", request.limit()),
                 row -> new QueueList.Entry(row.getString("name"), row.getString("technique")))));
     }
 
-    MessagesAnswer show(MessagesRequest.CountMessages request) {
+    private MessagesAnswer show(MessagesRequest.CountMessages request) {
         String name = request.queue();
         QueueCount count = onQueue(name, null, empty -> empty.messages() == 0, queue -> {
             long messages = queue.technique() == QueueTechnique.MEMORY
@@ -97,7 +124,7 @@ final class Operations {
         return new MessagesAnswer(count);
     }
 
-    MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
+    private MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
         String name = request.queue();
         Queue gone = find(name);
         boolean deleted;
@@ -116,7 +143,7 @@ final class Operations {
         return new MessagesAnswer(new QueueDeletion(name, deleted));
     }
 
-    MessagesAnswer send(MessagesRequest.Send request) {
+    private MessagesAnswer send(MessagesRequest.Send request) {
         RequestId id = request.id();
         return receipts.once(
                 request,
@@ -129,7 +156,7 @@ final class Operations {
                 row -> new SendId(id.text(), row.getLong("id")));
     }
 
-    MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
+    private MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
         return receipts.once(
                 request,
                 () -> new BroadcastIds(request.id().text(), broadcastOnce(request)),
@@ -159,7 +186,7 @@ final class Operations {
         return ways.broadcast(asked, request);
     }
 
-    MessagesAnswer peek(MessagesRequest.Peek request) {
+    private MessagesAnswer peek(MessagesRequest.Peek request) {
         List<Message> messages = onQueue(request.queue(), null, List::isEmpty, queue -> {
             requireReceivers(queue, request.receiver(), null);
             if (queue.technique() == QueueTechnique.MEMORY) {
@@ -173,7 +200,7 @@ final class Operations {
         return new MessagesAnswer(new MessageList(messages));
     }
 
-    MessagesAnswer pop(MessagesRequest.Pop request) {
+    private MessagesAnswer pop(MessagesRequest.Pop request) {
         RequestId id = request.id();
         return receipts.once(
                 request,
@@ -193,7 +220,7 @@ final class Operations {
                 id.text(), message.id(), message.sender(), message.receiver(), message.body(), message.sentAt());
     }
 
-    MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
+    private MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
         boolean deleted =
                 onQueue(request.queue(), null, found -> !found, queue -> ways.delete(queue, request.message()));
         return new MessagesAnswer(new MessageDeletion(request.message(), deleted));
@@ -260,10 +287,7 @@ final class Operations {
         }
     }
 
-    /**
-     * @param place of the name in the request, for the error's message
-     * @throws InvalidRequest 012 where the queue does not exist
-     */
+    /** @throws InvalidRequest 012, with the place of the name in the request, where the queue does not exist */
     private Queue known(String name, String place, RequestId id) {
         Queue found = find(name);
         if (found == null) {

@@ -10,22 +10,18 @@ import java.util.function.Supplier;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
 import org.restbench.database.Session.Setting;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 import org.restbench.workload.messages.MessagesRequest.Broadcast;
 import org.restbench.workload.messages.MessagesRequest.Pop;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
 import org.restbench.workload.messages.MessagesRequest.Send;
 
-/**
- * Sends, pops and deletes messages by the technique of their queue.
- *
- * @param retries counts transactions that were restarted
- */
+/** Sends, pops and deletes messages by their queue's technique, and counts restarted transactions. */
 record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
     private static final Set<String> SERIALIZATION = Set.of("40001");
     private static final int MOST_RETRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;
 
-    /** Sends a message and returns its id. */
     long send(Queue queue, Send request) {
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
@@ -41,7 +37,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
                     keep(request, Map.of("id", id));
                     return id;
                 });
-            default -> sent(form(queue.technique(), queue.technique().send(), request), parameters);
+            default -> sent(form(queue.technique(), queue.technique().send, request), parameters);
         };
     }
 
@@ -93,7 +89,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
         QueueTechnique technique = queue.technique();
-        String statement = form(technique, technique.pop(), request);
+        String statement = form(technique, technique.pop, request);
         return switch (technique) {
             case MEMORY -> memory.pop(queue.id(), request.receiver());
             case STATEMENTS -> session.transaction(() -> popInSteps(request, parameters));
@@ -116,7 +112,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         if (request.key() != null) {
             session.read("lock-key", parameters, row -> true);
         }
-        Message oldest = popped(QueueTechnique.STATEMENTS.pop(), parameters, request);
+        Message oldest = popped(QueueTechnique.STATEMENTS.pop, parameters, request);
         if (oldest != null) {
             parameters.put("id", oldest.id());
             session.change("pop-statements-delete", parameters);
@@ -159,7 +155,6 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         session.read("lock-queue", Map.of("queue_id", id), row -> id);
     }
 
-    /** Deletes a message and returns whether it existed. */
     boolean delete(Queue queue, long message) {
         Map<String, Object> parameters = Map.of("queue_id", queue.id(), "id", message, "pgmq_queue", queue.pgmqName());
         return switch (queue.technique()) {

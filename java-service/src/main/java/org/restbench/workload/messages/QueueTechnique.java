@@ -24,8 +24,8 @@ public enum QueueTechnique {
     /** Queues in the memory of this process. */
     MEMORY("", "");
 
-    private final String send;
-    private final String pop;
+    final String send;
+    final String pop;
 
     QueueTechnique(String send, String pop) {
         this.send = send;
@@ -44,14 +44,6 @@ public enum QueueTechnique {
     /** The name that clients and the database use. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    String send() {
-        return send;
-    }
-
-    String pop() {
-        return pop;
     }
 
     /** Whether the technique's statements have a separate form for requests with a key. */

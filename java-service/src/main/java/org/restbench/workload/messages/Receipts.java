@@ -21,24 +21,15 @@ import org.restbench.workload.messages.MessagesRequest.Repeatable;
 
 /** The stored answers to requests with a key, so that a repeated request has one effect and one answer. */
 record Receipts(Session session) {
-    /**
-     * SQLSTATEs after which the request may have been done before: its key was used already, or the disk is full, which
-     * a request that was done before does not need.
-     */
+    /** SQLSTATEs of a request that may be done already: its key was used, or the disk is full meanwhile. */
     private static final Set<String> MAY_BE_DONE = Set.of("23505", "53100");
 
-    /**
-     * Number of receipts that one statement deletes. This takes far less than 5 s, the database role's limit for a
-     * statement.
-     */
+    /** Receipts that one statement deletes, in far less than 5 s, the limit of the database's role. */
     private static final int BATCH = 10_000;
 
     private record Receipt(byte[] fingerprint, Object answer) {}
 
-    /**
-     * SHA-256 of operation, queues, receiver and body, on a line each. Every service computes the same value, as a
-     * retry may go to another service.
-     */
+    /** SHA-256 of operation, queues, receiver and body, a line each, in every service: a retry may go to another. */
     static byte[] fingerprint(List<Object> identity) {
         String lines = identity.stream().map(Object::toString).collect(Collectors.joining("\n"));
         try {
@@ -48,10 +39,7 @@ record Receipts(Session session) {
         }
     }
 
-    /**
-     * The parameters of the statements for requests with a key; key and fingerprint are null where the request has no
-     * key.
-     */
+    /** The parameters of statements with a key; key and fingerprint are null where there is none. */
     static Map<String, Object> parameters(Repeatable request) {
         Map<String, Object> parameters = new HashMap<>();
         parameters.put("client", request.client());

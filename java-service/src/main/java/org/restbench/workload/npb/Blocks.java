@@ -13,10 +13,7 @@ public record Blocks(int units, int unitsPerBlock) {
     /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */
     private static final int WORTH_A_TASK = 1 << 14;
 
-    /**
-     * Largest number of blocks that run at once under any technique. The memory of a single block counts this many
-     * times.
-     */
+    /** The most blocks at once under any technique: the memory of a block counts so many times. */
     public static final int MOST_AT_ONCE = 100;
 
     /** @param workPerUnit in point updates or multiplications */

@@ -4,7 +4,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -57,10 +57,7 @@ public final class InputCache {
         }
     }
 
-    /**
-     * Drops all inputs and gives their memory back. A request that uses an input keeps it until the request ends,
-     * within the request's own hold of memory.
-     */
+    /** Drops all inputs; a request that uses one keeps it within its own hold of memory. */
     synchronized void clear() {
         shrinkTo(0);
     }

@@ -2,14 +2,14 @@ package org.restbench.workload.npb;
 
 import java.util.Locale;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
+import org.restbench.workload.npb.Problem.Kernel;
+import org.restbench.workload.npb.Problem.Outcome;
 
-/**
- * Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names.
- *
- * @param inputs cache for requests that do not generate their own input
- */
-public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<NpbRequest, NpbResult> {
+/** Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names. */
+public record NpbWorkload(Kernel kernel, InputCache inputs)
+        implements Workload<NpbWorkload.NpbRequest, NpbWorkload.NpbResult> {
     private static final double MILLION = 1e6;
 
     @Override
@@ -63,4 +63,10 @@ public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<
         T input = generate ? problem.input(false, loop) : inputs.get(problem, loop);
         return problem.run(input, loop);
     }
+
+    /** A request to run a kernel on a class, with an input that is built for it alone or shared. */
+    public record NpbRequest(RequestId id, Problem<?> problem, boolean generate) {}
+
+    /** @param totalNanos duration of the whole stage of compute, input and verification included */
+    public record NpbResult(RequestId id, String kernel, String npbClass, Outcome outcome, long totalNanos) {}
 }

@@ -1,5 +1,7 @@
 package org.restbench.workload.npb;
 
+import java.util.List;
+import java.util.function.Function;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -30,4 +32,34 @@ public interface Problem<T> {
 
     /** Bytes of an input that is shared with other requests. */
     long keptBytes();
+
+    /**
+     * The outcome of a run of a kernel.
+     *
+     * @param verified whether the value is the reference within NPB's epsilon, and no work was left out
+     * @param value by which the kernel is verified: one number, for IS that of the checks passed; for FT alternating
+     *     real and imaginary parts, in the order of the iterations
+     * @param reference the value that NPB expects
+     * @param kernelNanos duration of the region that NPB 3.4 times
+     * @param millionOperations of that region, by NPB's formula
+     */
+    public record Outcome(
+            boolean verified,
+            List<Double> value,
+            List<Double> reference,
+            int iterations,
+            long kernelNanos,
+            double millionOperations) {
+        /** Millions of operations a second. */
+        public double mops() {
+            return millionOperations * 1e9 / kernelNanos;
+        }
+    }
+
+    /** A kernel by NPB's name, e.g. {@code "CG"}, with a problem for each class, from small to large. */
+    public record Kernel(String name, List<Problem<?>> problems) {
+        public static <C> Kernel of(String name, List<C> classes, Function<C, Problem<?>> problem) {
+            return new Kernel(name, classes.stream().<Problem<?>>map(problem).toList());
+        }
+    }
 }

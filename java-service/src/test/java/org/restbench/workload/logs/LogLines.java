@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.restbench.workload.LinearCongruential;
+import org.restbench.workload.logs.RuleSet.Line;
 
 /** Lines of a log that a seed draws, as the contract's checksums are of. */
 public final class LogLines {

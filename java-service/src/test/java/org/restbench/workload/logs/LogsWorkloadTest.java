@@ -25,6 +25,10 @@ import org.restbench.codec.LogsJson;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.logs.LogsWorkload.LogsRequest;
+import org.restbench.workload.logs.LogsWorkload.LogsResult;
+import org.restbench.workload.logs.RuleSet.Line;
+import org.restbench.workload.logs.RuleSet.Rule;
 
 /** Against lines by hand, rules that are wrong, and lines that mean harm; answers are held in LogsStrategiesTest. */
 class LogsWorkloadTest {

@@ -18,6 +18,9 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload.Bound;
+import org.restbench.workload.matrix.MatrixWorkload.Kernel;
+import org.restbench.workload.matrix.MatrixWorkload.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload.Multiplication;
 
 class MatrixWorkloadTest {
     private static final RequestId ID = new RequestId("7", true);

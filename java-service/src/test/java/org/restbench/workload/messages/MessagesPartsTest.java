@@ -7,8 +7,9 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.messages.MessagesAnswer.Message;
 
 /** What needs no database. */
 class MessagesPartsTest {

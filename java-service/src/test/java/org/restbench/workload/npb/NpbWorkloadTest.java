@@ -9,9 +9,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
+import org.restbench.memory.MemoryBudget.MemoryRefused;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.npb.NpbWorkload.NpbRequest;
+import org.restbench.workload.npb.NpbWorkload.NpbResult;
+import org.restbench.workload.npb.Problem.Kernel;
+import org.restbench.workload.npb.Problem.Outcome;
 
 /** What a request takes of the memory, and what of its input is kept. */
 class NpbWorkloadTest {

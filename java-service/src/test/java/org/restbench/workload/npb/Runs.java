@@ -2,6 +2,7 @@ package org.restbench.workload.npb;
 
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Problem.Outcome;
 
 /** Runs of kernels, right and wrong. */
 public final class Runs {

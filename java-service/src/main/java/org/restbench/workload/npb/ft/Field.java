@@ -2,12 +2,7 @@ package org.restbench.workload.npb.ft;
 
 import org.restbench.workload.ParallelLoop;
 
-/**
- * Complex numbers on a box of points, x fastest.
- *
- * @param re real parts, {@code nx * ny * nz} of them
- * @param im imaginary parts
- */
+/** Complex numbers on a box of points, x fastest: {@code nx * ny * nz} real and imaginary parts. */
 record Field(int nx, int ny, int nz, double[] re, double[] im) {
     static Field zero(FourierClass sizes, ParallelLoop loop) {
         return new Field(sizes.nx(), sizes.ny(), sizes.nz(), loop.doubles(sizes.size()), loop.doubles(sizes.size()));

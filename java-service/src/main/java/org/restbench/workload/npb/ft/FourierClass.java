@@ -2,11 +2,11 @@ package org.restbench.workload.npb.ft;
 
 import java.util.Arrays;
 import java.util.List;
+import org.restbench.workload.npb.ft.BoxTransform.Batch;
 
 /**
- * The constants of one class of FT.
+ * The constants of one class of FT: points on the axes, powers of two from {@link Batch#WIDTH} on.
  *
- * @param nx points on axis x; those on all three axes are powers of two, at least {@link Batch#WIDTH}
  * @param checksums NPB's: real and imaginary part for each iteration
  */
 record FourierClass(String name, int nx, int ny, int nz, List<Double> checksums) {

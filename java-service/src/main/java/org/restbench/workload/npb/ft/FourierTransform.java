@@ -5,9 +5,8 @@ import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
-import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.ft.BoxTransform.Batch;
 
 /**
  * FT: solves a diffusion equation in three dimensions by Fourier transforms.
@@ -15,7 +14,7 @@ import org.restbench.workload.npb.Problem;
  * @param sizes the class
  * @param seed of the random numbers: NPB's, except in tests
  */
-public record FourierTransform(FourierClass sizes, long seed) implements Problem<Start> {
+public record FourierTransform(FourierClass sizes, long seed) implements Problem<Field> {
     private static final double EPSILON = 1e-12;
     private static final int CHECKED_POINTS = 1024;
 
@@ -28,34 +27,49 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return sizes.name();
     }
 
+    /** The field that requests share; null where each run draws its own. */
     @Override
-    public Start input(boolean kept, ParallelLoop loop) {
-        Start drawn = Start.drawn(seed);
-        if (!kept) {
-            return drawn;
+    public Field input(boolean kept, ParallelLoop loop) {
+        Field field = kept ? Field.zero(sizes, loop) : null;
+        if (kept) {
+            start(null, field, loop);
         }
-        Field field = Field.zero(sizes, loop);
-        drawn.fill(field, loop);
-        return Start.kept(field);
+        return field;
     }
 
     @Override
-    public Outcome run(Start start, ParallelLoop loop) {
+    public Outcome run(Field kept, ParallelLoop loop) {
         Field spectrum = Field.zero(sizes, loop);
         Field solution = Field.zero(sizes, loop);
-        start.fill(spectrum, loop);
+        start(kept, spectrum, loop);
         new BoxTransform(sizes).forward(spectrum, loop);
         long startNanos = System.nanoTime();
-        List<Double> checksums = solve(start, spectrum, solution, loop);
+        List<Double> checksums = solve(kept, spectrum, solution, loop);
         boolean verified = verified(checksums);
         long nanos = System.nanoTime() - startNanos;
         return new Outcome(verified, checksums, sizes.checksums(), sizes.iterations(), nanos, millionOperations());
     }
 
-    private List<Double> solve(Start start, Field spectrum, Field solution, ParallelLoop loop) {
+    /** Fills the initial field, a part of the timed run: from a kept one, or random parts point after point. */
+    private void start(Field kept, Field field, ParallelLoop loop) {
+        Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
+            if (kept == null) {
+                LinearCongruential random = LinearCongruential.after(2L * from, seed);
+                for (int point = from; point < to; point++) {
+                    field.re()[point] = random.next();
+                    field.im()[point] = random.next();
+                }
+            } else {
+                System.arraycopy(kept.re(), from, field.re(), from, to - from);
+                System.arraycopy(kept.im(), from, field.im(), from, to - from);
+            }
+        });
+    }
+
+    private List<Double> solve(Field kept, Field spectrum, Field solution, ParallelLoop loop) {
         Evolution evolution = new Evolution(sizes);
         BoxTransform transform = new BoxTransform(sizes);
-        start.fill(spectrum, loop);
+        start(kept, spectrum, loop);
         transform.forward(spectrum, loop);
         List<Double> checksums = new ArrayList<>();
         for (int iteration = 0; iteration < sizes.iterations(); iteration++) {
@@ -106,5 +120,41 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
     @Override
     public long keptBytes() {
         return 2L * Double.BYTES * sizes.size();
+    }
+
+    /** One step in time: components fade by {@code exp(-4 alpha pi² |k|²)}, a product of factors by axis. */
+    record Evolution(double[] alongX, double[] alongY, double[] alongZ) {
+        private static final double ALPHA = 1e-6;
+
+        Evolution(FourierClass sizes) {
+            this(factors(sizes.nx()), factors(sizes.ny()), factors(sizes.nz()));
+        }
+
+        private static double[] factors(int points) {
+            double[] factors = new double[points];
+            for (int k = 0; k < points; k++) {
+                double wave = (k + points / 2) % points - points / 2;
+                factors[k] = Math.exp(-4 * ALPHA * Math.PI * Math.PI * wave * wave);
+            }
+            return factors;
+        }
+
+        /** Fades one plane of the spectrum by one step, and copies it. */
+        void fade(Field spectrum, Field copy, int z) {
+            for (int y = 0; y < spectrum.ny(); y++) {
+                int row = z * spectrum.plane() + y * spectrum.nx();
+                double factor = alongZ[z] * alongY[y];
+                fade(spectrum.re(), copy.re(), row, factor);
+                fade(spectrum.im(), copy.im(), row, factor);
+            }
+        }
+
+        private void fade(double[] part, double[] copy, int row, double factor) {
+            for (int x = 0; x < alongX.length; x++) {
+                double faded = part[row + x] * (factor * alongX[x]);
+                part[row + x] = faded;
+                copy[row + x] = faded;
+            }
+        }
     }
 }

@@ -60,7 +60,6 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
         return 1 << rangeBits;
     }
 
-    /** The current values of the keys that are tested. */
     int[] testKeysOf(int[] keys) {
         return Arrays.stream(testIndices).map(index -> keys[index]).toArray();
     }

@@ -6,10 +6,8 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * The right-hand side: +1 at the positions of a grid's ten largest random numbers, -1 at those of the ten smallest.
- *
- * @param positive positions in the interior, axis 1 fastest, from 0
- * @param negative likewise
+ * The right-hand side: +1 at a grid's ten largest random numbers, -1 at its ten smallest. Positions are in the
+ * interior, axis 1 fastest, from 0.
  */
 record Charges(int[] positive, int[] negative) {
     private static final int EACH = 10;
@@ -41,7 +39,7 @@ record Charges(int[] positive, int[] negative) {
         for (Extremes part : parts) {
             all.offerAll(part);
         }
-        return all.positions();
+        return all.positions;
     }
 
     /** Writes all of v, ghosts included: 0 except at the charges. */
@@ -57,6 +55,42 @@ record Charges(int[] positive, int[] negative) {
         int n = grid.n();
         for (int position : positions) {
             v[grid.line(position / (n * n) + 1, position / n % n + 1) + position % n + 1] = charge;
+        }
+    }
+
+    /** The largest of all values offered, and their positions. The initial values are below any value offered. */
+    static final class Extremes {
+        private final long[] values;
+        final int[] positions;
+
+        Extremes(int count) {
+            values = new long[count];
+            positions = new int[count];
+            Arrays.fill(values, Long.MIN_VALUE);
+        }
+
+        /** Offers a value and its position; no two values may be equal. */
+        void offer(long value, int position) {
+            if (value > values[0]) {
+                insert(value, position);
+            }
+        }
+
+        void offerAll(Extremes others) {
+            for (int k = 0; k < others.values.length; k++) {
+                offer(others.values[k], others.positions[k]);
+            }
+        }
+
+        /** Inserts a value in ascending order and drops the smallest. */
+        private void insert(long value, int position) {
+            int k = 1;
+            for (; k < values.length && values[k] < value; k++) {
+                values[k - 1] = values[k];
+                positions[k - 1] = positions[k];
+            }
+            values[k - 1] = value;
+            positions[k - 1] = position;
         }
     }
 }

@@ -1,11 +1,12 @@
 package org.restbench.workload.npb.mg;
 
+import java.util.Arrays;
 import java.util.List;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.mg.Stencils.Prolongation;
+import org.restbench.workload.npb.mg.Stencils.Smoother;
 
 /**
  * MG: V-cycles on a periodic Poisson problem in three dimensions.
@@ -91,5 +92,96 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
     @Override
     public long keptBytes() {
         return 1024;
+    }
+
+    /**
+     * The constants of one class of MG.
+     *
+     * @param levels log2 of the points on an axis
+     * @param iterations number of V-cycles
+     * @param checkedIteration the iteration whose residual norm is verified; the last one, except in W30
+     * @param norm the expected norm of that residual
+     */
+    record MultigridClass(
+            String name, int levels, int iterations, Smoother smoother, int checkedIteration, double norm) {
+        static final MultigridClass S = of("S", 5, 4, Smoother.SMALL, 0.5307707005734e-04);
+        static final MultigridClass W = of("W", 7, 4, Smoother.SMALL, 0.6467329375339e-05);
+        static final MultigridClass A = of("A", 8, 4, Smoother.SMALL, 0.2433365309069e-05);
+        static final MultigridClass B = of("B", 8, 20, Smoother.LARGE, 0.1800564401355e-05);
+        static final MultigridClass C = of("C", 9, 20, Smoother.LARGE, 0.5706732285740e-06);
+        /** Class W of NPB 3.0, whose last norm is rounding noise: only an early one can be verified. */
+        static final MultigridClass W30 = new MultigridClass("W30", 6, 40, Smoother.SMALL, 4, 0.183103168997e-04);
+
+        static final List<MultigridClass> ALL = List.of(S, W30, W, A, B, C);
+
+        private static MultigridClass of(String name, int levels, int iterations, Smoother smoother, double norm) {
+            return new MultigridClass(name, levels, iterations, smoother, iterations, norm);
+        }
+
+        int n() {
+            return 1 << levels;
+        }
+    }
+
+    /** Solution and residual on grids from 2³ points to the finest, and the V-cycle. Used by one run. */
+    static final class Hierarchy {
+        private final Smoother smoother;
+        private final ParallelLoop loop;
+        private final Grid[] grids;
+        private final double[][] u;
+        private final double[][] r;
+        private final double[] v;
+        private final int finest;
+
+        /** @param levels log2 of the finest grid's points on an axis, at least 2 */
+        Hierarchy(int levels, Smoother smoother, ParallelLoop loop) {
+            this.smoother = smoother;
+            this.loop = loop;
+            this.finest = levels - 1;
+            this.grids = new Grid[levels];
+            this.u = new double[levels][];
+            this.r = new double[levels][];
+            for (int k = 0; k < levels; k++) {
+                grids[k] = new Grid(2 << k);
+                u[k] = grids[k].points(loop);
+                r[k] = grids[k].points(loop);
+            }
+            this.v = grids[finest].points(loop);
+        }
+
+        /** Starts again: sets the right-hand side, and a solution of 0. The residual must then be computed. */
+        void reset(Charges charges) {
+            charges.fill(grids[finest], v, loop);
+            Arrays.fill(u[finest], 0);
+        }
+
+        void residual() {
+            Stencils.residual(grids[finest], u[finest], v, r[finest], loop);
+        }
+
+        double norm() {
+            return grids[finest].norm(r[finest], loop);
+        }
+
+        /** Needs the finest grid's residual, and leaves there that from before the last smoothing. */
+        void cycle() {
+            for (int k = finest; k > 0; k--) {
+                Stencils.restrict(grids[k], r[k], grids[k - 1], r[k - 1], loop);
+            }
+            Arrays.fill(u[0], 0);
+            smooth(0);
+            for (int k = 1; k < finest; k++) {
+                new Prolongation(grids[k - 1], u[k - 1], grids[k], u[k]).assign(loop);
+                Stencils.residual(grids[k], u[k], r[k], r[k], loop);
+                smooth(k);
+            }
+            new Prolongation(grids[finest - 1], u[finest - 1], grids[finest], u[finest]).add(loop);
+            residual();
+            smooth(finest);
+        }
+
+        private void smooth(int k) {
+            smoother.apply(grids[k], r[k], u[k], loop);
+        }
     }
 }

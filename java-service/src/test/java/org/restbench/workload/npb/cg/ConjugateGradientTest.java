@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
+import org.restbench.workload.npb.cg.ConjugateGradient.GradientClass;
+import org.restbench.workload.npb.cg.ConjugateGradient.Solver;
 
 class ConjugateGradientTest {
     private static final long SEED = LinearCongruential.SEED;
@@ -77,9 +79,9 @@ class ConjugateGradientTest {
         Solver solver = new Solver(matrix, ConjugateGradient.STEPS, IN_ORDER);
         solver.reset();
         assertThat(solver.iterate(10)).isCloseTo(9.998644157914, within(1e-10));
-        assertThat(solver.residualNorm()).isBetween(0.5e-13, 3e-13);
+        assertThat(solver.residualNorm).isBetween(0.5e-13, 3e-13);
         assertThat(solver.iterate(10)).isCloseTo(8.573327920322, within(1e-10));
-        assertThat(solver.products()).isEqualTo(2 * 26);
+        assertThat(solver.products).isEqualTo(2 * 26);
     }
 
     @ParameterizedTest
@@ -110,8 +112,8 @@ class ConjugateGradientTest {
         for (int iteration = 0; iteration < 15; iteration++) {
             zeta = solver.iterate(11);
         }
-        assertThat(of(GradientClass.S).verifies(zeta, solver.products())).isFalse();
-        assertThat(of(GradientClass.S).verifies(zeta - 1, solver.products())).isTrue();
+        assertThat(of(GradientClass.S).verifies(zeta, solver.products)).isFalse();
+        assertThat(of(GradientClass.S).verifies(zeta - 1, solver.products)).isTrue();
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
 
 class FourierTransformTest {
     private static final long SEED = LinearCongruential.SEED;
@@ -105,7 +105,7 @@ class FourierTransformTest {
     @Test
     void a_kept_field_gives_the_same_again_and_again() {
         FourierTransform problem = new FourierTransform(FourierClass.S, SEED);
-        Start kept = problem.input(true, IN_ORDER);
+        Field kept = problem.input(true, IN_ORDER);
         List<Double> drawn = run(problem, IN_ORDER).value();
         assertThat(problem.run(kept, IN_ORDER).value()).isEqualTo(drawn);
         assertThat(problem.run(kept, BACKWARDS).value()).isEqualTo(drawn);

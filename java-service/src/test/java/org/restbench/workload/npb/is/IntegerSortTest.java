@@ -16,7 +16,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
+import org.restbench.workload.npb.is.IntegerSort.Keys;
+import org.restbench.workload.npb.is.IntegerSort.Ranking;
 
 class IntegerSortTest {
     private static final List<Double> ALL = List.of(51.0);

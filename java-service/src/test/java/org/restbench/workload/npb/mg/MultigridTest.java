@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.LinearCongruential;
-import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem.Outcome;
+import org.restbench.workload.npb.mg.Multigrid.Hierarchy;
+import org.restbench.workload.npb.mg.Multigrid.MultigridClass;
+import org.restbench.workload.npb.mg.Stencils.Smoother;
 
 class MultigridTest {
     private static final long SEED = LinearCongruential.SEED;
