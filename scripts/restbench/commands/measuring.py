@@ -46,7 +46,7 @@ from restbench.failures import (
 from restbench.machine import clock, storage, watch
 from restbench.schedule import closed_load, environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import run_lock, store
+from restbench.store import store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
@@ -267,7 +267,7 @@ def create_run_folder(order: Order) -> Run:
 def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
     """Hold the run's lock. The message of an interruption says that the results are kept, and
     which command continues the run, if one does."""
-    with run_lock.locked(run) as is_held:
+    with store.locked(run) as is_held:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
             watch.at_end("remove", storage.temporary(run.latest))

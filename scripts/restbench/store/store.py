@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +22,7 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
 )
-from restbench.failures import BadConfiguration, Unreadable
+from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable
 from restbench.machine import storage
 from restbench.machine.placement import Cores, Placement, allowed_cores, place
 from restbench.store.folders import RunFolder
@@ -31,6 +34,8 @@ M = TypeVar("M", bound=BaseModel)
 #: so that an older restbench refuses a record that it would misread. Records of older versions are
 #: read as long as no member was removed.
 OLDEST = 1
+#: Errors of a file system that cannot lock folders (NFS).
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
@@ -96,18 +101,12 @@ def read_json(path: Path, mend: str) -> Any:
 
 
 def _require_known(path: Path, document: dict[str, Any]) -> None:
-    form = document.get("schema_version")
-    if not isinstance(form, int) or form < OLDEST:
+    form, commit = document.get("schema_version"), document.get("git_commit")
+    if not isinstance(form, int) or not OLDEST <= form <= SCHEMA_VERSION:
+        writer = f"the version of git commit {commit}" if commit else "the restbench"
         raise Unreadable(
-            f"{path}: of a form that was never in use ({form!r}): this version reads forms "
-            f"{OLDEST} to {SCHEMA_VERSION}; measure again"
-        )
-    if form > SCHEMA_VERSION:
-        commit = document.get("git_commit")
-        newer = f"the version of git commit {commit}" if commit else "a newer restbench"
-        raise Unreadable(
-            f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
-            f"read it with {newer}, which wrote it"
+            f"{path}: of form {form!r}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
+            f"read it with {writer}, which wrote it"
         )
 
 
@@ -167,7 +166,12 @@ class Run(RunFolder):
 
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""
-        return _lines_of(self.interruptions_file, Interruption)
+        path = self.interruptions_file
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+            return [Interruption.model_validate_json(line) for line in lines]
+        except ValueError as error:
+            raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error
 
     def calibration(self) -> Calibration | None:
         """The calibration next to the run, if there is one."""
@@ -208,15 +212,30 @@ class Run(RunFolder):
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 
-def _lines_of(path: Path, kind: type[M]) -> list[M]:
-    """Read a file with one record per line; empty where there is no such file."""
-    if not path.exists():
-        return []
+@contextlib.contextmanager
+def locked(run: Run) -> Iterator[bool]:
+    """Hold the lock of a run, so that no other process continues it meanwhile. The kernel releases
+    it when the process ends, however it ends.
+
+    Yields False where the file system has no locks. Raises EnvironmentProblem where another process
+    holds the lock.
+    """
+    folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY)
+    is_held = True
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [kind.model_validate_json(line) for line in lines]
-    except ValueError as error:
-        raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EnvironmentProblem(
+                f"{run.path}: another process is measuring this run: wait until it ends"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            is_held = False
+        yield is_held
+    finally:
+        os.close(folder)
 
 
 def require_room(results: Path = RESULTS) -> None:
