@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -28,7 +28,8 @@ Link = Literal["tcp", "unix"]
 Connection = Literal["kept", "each"]
 
 #: How a queue's messages are sent and popped; `none` where a cell is not of messages.
-OfMessages = Literal[
+Technique = Literal[
+    "none",
     "skip-locked",
     "statements",
     "function",
@@ -38,7 +39,6 @@ OfMessages = Literal[
     "pgmq",
     "memory",
 ]
-Technique = Literal["none", OfMessages]
 #: The strategies that take messages. The others split the loop of a request into parts, and an
 #: operation on a queue has no loop.
 TAKING_MESSAGES = frozenset(
@@ -267,29 +267,21 @@ FACTORS = tuple(Cell.model_fields)
 PROVEN = ("strategy", "service", "placement", "build", "framework", "handoff", "instances")
 
 
-def require_strategy(service: ServiceName, strategy: str) -> None:
-    """Raises ValueError where the service has no such strategy."""
-    _require("strategy", strategy, service, STRATEGIES[service])
-
-
-def require_framework(service: ServiceName, framework: str) -> None:
-    """Raises ValueError where the service cannot run in the framework."""
-    _require("framework", framework, service, FRAMEWORKS[service])
-
-
-def require_settings(service: ServiceName, names: Iterable[str]) -> None:
-    """Raises ValueError where a RESTBENCH_ variable is none that the service reads. Other variables
-    are not checked: they are for what the service runs on."""
-    for name in names:
-        if name.startswith(_OURS):
-            _require("settings", name, service, SETTINGS[service])
-
-
-def _require(factor: str, level: str, service: ServiceName, known: Collection[str]) -> None:
-    if level not in known:
-        raise ValueError(
-            f"{factor}: '{level}' is not one of the {service} service's: {', '.join(known)}"
-        )
+def require(factor: str, levels: Iterable[str], service: ServiceName) -> None:
+    """Raises ValueError where a level of `strategy` or `framework`, or the name of a variable of
+    `settings`, is none of the service's. Only names that begin with RESTBENCH_ are checked: other
+    variables are for what the service runs on."""
+    known: Mapping[str, Mapping[ServiceName, Collection[str]]] = {
+        "strategy": STRATEGIES,
+        "framework": FRAMEWORKS,
+        "settings": SETTINGS,
+    }
+    for level in levels:
+        is_ours = factor != "settings" or level.startswith(_OURS)
+        if is_ours and level not in (allowed := known[factor][service]):
+            raise ValueError(
+                f"{factor}: '{level}' is not one of the {service} service's: {', '.join(allowed)}"
+            )
 
 
 def _named(of: Cell | ServiceGroup, factors: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from restbench.experiment import toml_file
 from restbench.experiment.calls import Calls
-from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require_settings
+from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
 from restbench.experiment.drivers import DRIVERS, Demand, Driver, DriverTable, Traits, View
@@ -20,8 +20,7 @@ from restbench.experiment.npb import Npb
 from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Above0, FileName, NotNegative, Strict, Where, is_any
-from restbench.experiment.study import Figure, PublishedWorkers, TestId
-from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.study import Figure, PublishedWorkers, TestId, Thresholds
 from restbench.experiment.trace import Trace
 from restbench.failures import BadConfiguration
 
@@ -109,7 +108,7 @@ class Experiment(Strict):
         if twice := [each for each in names if names.count(each) > 1]:
             raise ValueError(f"groups: two groups are named '{twice[0]}'")
         for service, variables in self.settings.items():
-            require_settings(service, variables)
+            require("settings", variables, service)
         self._require_tables()
         cells = self.all_cells()
         self._require_levels(cells)
@@ -119,27 +118,21 @@ class Experiment(Strict):
         return self
 
     def _require_tables(self) -> None:
-        """Raises ValueError where a table that the driver or a view needs is missing, or where
-        neither needs a table or key that is there."""
-        for driver, traits in DRIVERS.items():
-            if (table := traits.table) is None:
-                continue
-            if (self.driver == driver) != (getattr(self, table) is not None):
+        """Raises ValueError where a table that the driver or a view needs is missing, or where a
+        table, a view or a key is there that the driver does not have."""
+        for driver, its in DRIVERS.items():
+            if its.table and (self.driver == driver) != (getattr(self, its.table) is not None):
                 raise ValueError(
-                    f"driver '{driver}' needs a table [{table}], and no other driver has one"
+                    f"driver '{driver}' needs a table [{its.table}], and no other driver has one"
                 )
-            if self.driver != driver and (its := {*traits.views} & {*self.views}):
-                raise ValueError(f"views: '{its.pop()}' belongs to driver '{driver}'")
+        keys = [key for its in DRIVERS.values() for key in its.keys if getattr(self, key)]
+        for used in (*self.views, *keys):
+            takers = [name for name, its in DRIVERS.items() if used in (*its.views, *its.keys)]
+            if takers and self.driver not in takers:
+                raise ValueError(f"'{used}' is only for driver = {' or '.join(takers)}")
         for view, shown in _OF_VIEWS.items():
             if (view in self.views) != (getattr(self, shown) is not None):
                 raise ValueError(f"views: the view '{view}' and a table [{shown}] need each other")
-        if "bottleneck" in self.views and "bottleneck" not in self.traits.views:
-            raise ValueError(
-                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
-            )
-        by_pgbench = self.pgbench or self.pgbench_at_rate or "messages" in self.views
-        if by_pgbench and "pgbench" not in self.traits.keys:
-            raise ValueError("pgbench: it and the view 'messages' belong to driver = 'messages'")
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
         for group in self.cells:
@@ -178,14 +171,8 @@ class Experiment(Strict):
                 raise ValueError(f"figure {figure.number}: a mix has no number of rows")
 
     def _require_workloads(self, cells: Sequence[Cell]) -> None:
-        """Raises ValueError unless only matrices have kernels and mixes, only messages a technique,
-        and the driver takes the workload of every cell."""
-        for name, shares in self.mixes.items():
-            for kind in shares:
-                if (workload := self.workload(kind)) != "matrix":
-                    raise ValueError(
-                        f"mixes.{name}: '{kind}' is of {workload}; a mix is of matrices"
-                    )
+        """Raises ValueError unless only matrices have kernels, only messages a technique, and the
+        driver takes the workload of every cell."""
         of_messages = self.traits.of_messages
         for cell in cells:
             workload = self.workload(cell.complexity)
@@ -212,8 +199,6 @@ class Experiment(Strict):
             raise ValueError(
                 "wrk: sends one body on kept connections, so no mix and no connection = 'each'"
             )
-        if self.wrk and ("wrk" not in self.traits.keys or not selected):
-            raise ValueError("wrk: selects cells of driver 'closed-load'")
         users = max((cell.users for cell in cells), default=0)
         if self.traits.sends_load and users > MOST_USERS:
             raise ValueError(f"cells: users: the load generator has at most {MOST_USERS}")

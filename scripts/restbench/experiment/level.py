@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Literal, TypeAlias
 
@@ -111,8 +111,8 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Shares: TypeAlias = Annotated[dict[str, Share], AfterValidator(_adds_up)]
 
 
-def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[str]) -> None:
-    """Raises ValueError where a mix names a level that is not defined, or has a level's name."""
+def require_known(mixes: Mapping[str, Shares], levels: Mapping[str, Size]) -> None:
+    """Raises ValueError where a mix has a level's name, or a kind that is no level of matrices."""
     for name, shares in mixes.items():
         if name in levels:
             raise ValueError(f"mixes.{name}: a complexity has this name already")
@@ -122,6 +122,8 @@ def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[s
                     f"mixes.{name}: complexity: '{kind}' is not defined; "
                     f"defined are {', '.join(levels)}"
                 )
+            if not isinstance(levels[kind], Shape):
+                raise ValueError(f"mixes.{name}: '{kind}' is of no matrix; a mix is of matrices")
 
 
 def mixed_order(shares: Mapping[str, float], seed: str) -> list[str]:

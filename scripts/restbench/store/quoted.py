@@ -15,8 +15,6 @@ class AnswerEntry(Record):
 
     sentence: str
     """What is best, over the whole run."""
-    places: tuple[str, ...] = ()
-    """Of older runs: where which technique is best, in words."""
     reasons: tuple[str, ...] = ()
     """Why to believe the sentence."""
 
