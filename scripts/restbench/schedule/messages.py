@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 from restbench.deploy.database import Database, answering, fresh
 from restbench.drive import messages, monitor, pgbench
@@ -65,15 +66,12 @@ class MessagesRun(LoadRun):
 
     stores: Mapping[str, Store] = field(kw_only=True)
     """The databases, by the settings of PostgreSQL that cells name."""
-    meter: resources.Meter | None = None
+    meter: resources.Meter = field(init=False)
     """The meter of the database's resources in the current trial."""
 
     def level(self, cell: Cell) -> Messages:
         """The messages of a cell, by its level of complexity."""
-        found = self.order.experiment.messages(cell.complexity)
-        if found is None:
-            raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
-        return found
+        return cast(Messages, self.order.experiment.messages(cell.complexity))
 
     def queues(self, cell: Cell) -> InDatabase | InProcess:
         """The queues of a cell, in a database or in the service's memory."""
@@ -147,8 +145,6 @@ class MessagesRun(LoadRun):
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:
         """The trial with the resources that the database used, the stages of sends and pops, and
         the number of violations: whether messages popped and messages left are those sent."""
-        if self.meter is None:
-            raise TypeError("after() comes after before()")
         since_ms, used = self.meter.used()
         memory_mib = resources.memory_mib(self.stores[cell.postgres].database.pids())
         violations = self._violations(cell, sent)

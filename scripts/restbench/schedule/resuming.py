@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from restbench.experiment import experiment
@@ -19,24 +18,14 @@ from restbench.store.store import Run
 LEAST_BLOCK_S = 5.0
 
 
-@dataclass(frozen=True)
-class UnfinishedRun:
-    """A run of the same experiment and profile that ended too early."""
-
-    run: Run
-    manifest: Manifest
-    differences: tuple[str, ...]
-    """What was ordered differently; empty for a run that can go on."""
-
-
 def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> Run | None:
     """The newest unfinished run that was ordered in exactly this way; None where there is none, and
     `tell` gets a line that says so."""
     known = unfinished(order, runs, tell)
-    found = next((each.run for each in known if not each.differences), None)
+    found = next((run for run, differences in known.items() if not differences), None)
     if found is None:
         wanted = f"{order.experiment.name} with profile {order.profile_name}"
-        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
+        others = [f"{run.name} differs in {', '.join(each)}" for run, each in known.items()]
         notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new run begins"]
         tell("; ".join(notes))
     return found
@@ -44,11 +33,9 @@ def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]
 
 def unfinished(
     order: Order, runs: Sequence[Run], tell: Callable[[str], None]
-) -> list[UnfinishedRun]:
-    """The unfinished runs of the same experiment and profile, the newest first.
-
-    A run that cannot be read is reported and left out: what was ordered is not known.
-    """
+) -> dict[Run, tuple[str, ...]]:
+    """The unfinished runs of the same experiment and profile, the newest first, each with what was
+    ordered differently. A run that cannot be read is reported and left out: that is not known."""
     found = []
     for run in runs:
         try:
@@ -59,8 +46,9 @@ def unfinished(
             tell(f"left out: {error}")
             continue
         if (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name):
-            found.append(UnfinishedRun(run, manifest, _differences(order, run, manifest)))
-    return sorted(found, key=lambda each: each.manifest.started, reverse=True)
+            found.append((manifest.started, run, _differences(order, run, manifest)))
+    found.sort(key=lambda each: each[0], reverse=True)
+    return {run: differences for _, run, differences in found}
 
 
 def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
