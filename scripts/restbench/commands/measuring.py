@@ -44,7 +44,7 @@ from restbench.failures import (
     WrongAnswers,
 )
 from restbench.machine import clock, storage, watch
-from restbench.schedule import closed_load, environment, resuming, runner
+from restbench.schedule import begin, closed_load, environment, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import store
 from restbench.store.folders import BEGUN
@@ -101,7 +101,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
         raise BadConfiguration(
             f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
         )
-    begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
+    begun = begin.to_go_on_with(order, store.runs(), note) if resume else None
     end(measured(order, begun))
 
 
@@ -112,7 +112,7 @@ def extend_run(
     """Extend a run: more blocks for undecided claims."""
     require_time(minutes)
     run = with_raw_data(name)
-    order = resuming.order_to_extend(run, minutes)
+    order = begin.order_to_extend(run, minutes)
     end(measured(order, run, f"'restbench extend {run.name}'"))
 
 

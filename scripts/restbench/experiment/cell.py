@@ -184,7 +184,8 @@ class Kind(Record):
 
 
 class Cell(Record):
-    """One combination of factor levels. Hashable; its `id` names its folders and its JTL label."""
+    """One combination of factor levels, which `columns` explains. Hashable; its `id` names its
+    folders and its JTL label."""
 
     service: ServiceName
     strategy: str
@@ -198,24 +199,18 @@ class Cell(Record):
     """The service's default where none is given."""
     handoff: Handoff = "thread"
     workers: int = 1
-    """The number of serving processes."""
     connection: Connection = "kept"
     instances: int = 1
-    """The number of instances of the service, among which a front balances requests."""
     link: Link = "tcp"
     technique: Technique = "none"
-    """The technique of the queues whose messages are sent and popped."""
     pool_threads: int = 0
-    """The threads of `worker-pool`; 0: the service's default."""
     connections: int = 0
-    """The service's connections to its database; 0: as many as `pool_threads`, or its default."""
     postgres: str = ""
     """Settings of the database that differ from its usual ones, such as `shared_buffers=2GB`;
     several are separated by commas."""
     settings: str = ""
     """The service's environment variables in the same form: `RESTBENCH_MAX_IN_FLIGHT=512`."""
     delay_ms: int = 0
-    """The delay of the network between users and service, in each direction."""
 
     @model_validator(mode="before")
     @classmethod

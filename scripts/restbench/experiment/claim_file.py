@@ -182,7 +182,6 @@ class Claim(Strict):
 
     id: str
     text: str
-    """The study's words."""
     reading: str
     """How the claim is tested, in plain words, and what the study's words leave open."""
     parts: tuple[Part, ...] = ()

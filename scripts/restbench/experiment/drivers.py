@@ -71,7 +71,6 @@ class Demand:
     measured: Sequence[tuple[str, Cell]]
     """Each profile's name with each of the cells that it measures."""
     mixes: Collection[str]
-    """The levels of complexity that are mixes."""
 
 
 class DriverTable(Strict):

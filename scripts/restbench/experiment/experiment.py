@@ -58,9 +58,7 @@ class Experiment(Strict):
     element_min: Element = 0
     element_max: Element = 50
     driver: Driver = "closed-load"
-    """The driver, which takes the trials."""
     views: Annotated[list[View], Field(min_length=1)] = Field(default=["study"])
-    """How the results are shown."""
     apart: Literal["service", "pool_threads"] | None = None
     """A factor whose levels a block measures one after the other: only the services of one level
     are up at a time."""
@@ -76,7 +74,6 @@ class Experiment(Strict):
     mixes: dict[FileName, Shares] = Field(default_factory=dict)
     """Further levels of complexity: mixes of several other levels, with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
-    """Variables of a service's environment, in addition to its defaults."""
     profiles: dict[FileName, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None
@@ -93,7 +90,6 @@ class Experiment(Strict):
     thresholds: Thresholds | None = None
     """The limits of a comparison of two builds. With this table every cell has both builds."""
     workers: PublishedWorkers | None = None
-    """Published results for several numbers of workers."""
     trace: Trace | None = None
     npb: Npb | None = None
     calls: Calls | None = None

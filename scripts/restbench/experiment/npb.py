@@ -143,7 +143,6 @@ class Clients(Strict):
 
     names: Annotated[tuple[ClientName, ...], Field(min_length=1)]
     where: Where
-    """The cells whose service they call."""
 
 
 class Npb(DriverTable):

@@ -77,7 +77,6 @@ class CallsDriver(OnceEach):
     clients: Mapping[tuple[Client, str], CallClient]
     folder: Path
     cores: int
-    """How many cores a client may use."""
     single_calls: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
     """By client program, once it is warm: what a call takes that is made alone."""
 

@@ -67,7 +67,6 @@ class MessagesRun(LoadRun):
     stores: Mapping[str, Store] = field(kw_only=True)
     """The databases, by the settings of PostgreSQL that cells name."""
     meter: resources.Meter = field(init=False)
-    """The meter of the database's resources in the current trial."""
 
     def level(self, cell: Cell) -> Messages:
         """The messages of a cell, by its level of complexity."""

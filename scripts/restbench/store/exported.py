@@ -114,7 +114,6 @@ class BlockEntry(Record):
     """
 
     cell: str
-    """The cell's id."""
     block: int
     trials: Count | None = None
     completions: Count | None = None
@@ -182,7 +181,6 @@ class StepEntry(Record):
     """
 
     cell: str
-    """The cell's id."""
     block: int
     rate_per_s: float
     """The offered rate."""
@@ -207,7 +205,6 @@ class StepEntry(Record):
     load_cpu_pct: float | None = None
     """CPU use of the load generator, percent of one core."""
     met: bool
-    """Whether the step met the experiment's objective."""
     reasons: tuple[str, ...] = ()
     """Why the step did not meet it."""
 
@@ -274,7 +271,6 @@ class ManifestEntry(RunRecord):
     """The total time of the finished blocks."""
     interruptions: Count = 0
     interrupted: tuple[Interruption, ...] = ()
-    """Each interruption."""
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
     """Time by phase; only in older runs."""

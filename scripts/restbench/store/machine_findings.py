@@ -8,12 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from restbench.experiment.records import Calibration
+from restbench.experiment.records import Calibration, Microbench
 from restbench.failures import Unreadable
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.store import store, writing
-from restbench.store.microbench_records import Microbench
 from restbench.store.store import Run
 
 Finding = TypeVar("Finding", Calibration, Microbench)

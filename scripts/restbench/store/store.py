@@ -20,13 +20,13 @@ from restbench.experiment.records import (
     Calibration,
     Interruption,
     Manifest,
+    Microbench,
     Proof,
 )
 from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable
 from restbench.machine import storage
 from restbench.machine.placement import Cores, Placement, allowed_cores, place
 from restbench.store.folders import RunFolder
-from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)

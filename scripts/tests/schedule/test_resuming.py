@@ -20,7 +20,7 @@ from restbench.commands import measuring, results
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import ChangedDuringRun, EnvironmentProblem, Interrupted, Unreadable
-from restbench.schedule import begin, resuming, runner
+from restbench.schedule import begin, runner
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.store import Run
@@ -68,7 +68,7 @@ def killed_run(path: Path, order: Order) -> Run:
 
 def known(run: Run, order: Order, claims: str | None = None) -> dict[Run, tuple[str, ...]]:
     wanted = replace(order, claims_text=claims)
-    return resuming.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
+    return begin.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
 
 
 def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
@@ -79,12 +79,12 @@ def test_where_no_run_can_go_on_a_line_says_so_with_what_differs(run: Run, order
     told: list[str] = []
     runs = store.runs(run.path.parent)
     other = replace(order, experiment_text=order.experiment_text + "\n")
-    assert resuming.to_go_on_with(other, runs, told.append) is None
+    assert begin.to_go_on_with(other, runs, told.append) is None
     assert told == [
         "nothing to resume: no unfinished run of stubbed with profile p; "
         "first differs in the experiment's file; a new run begins"
     ]
-    assert resuming.to_go_on_with(order, runs, told.append) == run
+    assert begin.to_go_on_with(order, runs, told.append) == run
     assert len(told) == 1
 
 
@@ -166,7 +166,7 @@ def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
     broken = killed_run(run.path.with_name("broken"), order)
     broken.manifest_file.write_text("{")
     told: list[str] = []
-    found = resuming.unfinished(order, store.runs(run.path.parent), told.append)
+    found = begin.unfinished(order, store.runs(run.path.parent), told.append)
     assert [each.name for each in found] == ["first"]
     assert len(told) == 1
     assert re.match(r"left out: .*broken/manifest\.json: not a whole JSON document", told[0])
