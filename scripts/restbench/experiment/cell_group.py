@@ -112,11 +112,8 @@ class CellGroup(OptionalLevels):
                     f"strategy: '{strategy}' does not support messages; allowed are "
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
-            if (
-                "memory" in self.levels("technique")
-                and strategy.endswith("-per-request")
-                and (strategy != "virtual-thread-per-request")
-            ):
+            have_processes = strategy in ("process-per-request", "executor-per-request")
+            if have_processes and "memory" in self.levels("technique"):
                 raise ValueError(
                     f"technique: 'memory' is not for {strategy}: each process has its own"
                 )

@@ -70,27 +70,20 @@ class Messages(Strict):
         return self.characters
 
 
-#: The tags of `Size`. In the location of a validation error they stand among the file's keys.
-TAGS = MATRIX, LOGS, MESSAGES = "of a matrix", "of logs", "of messages"
-_OTHERS: dict[str, type[BaseModel]] = {LOGS: Logs, MESSAGES: Messages}
+MATRIX, LOGS, MESSAGES = "of a matrix", "of logs", "of messages"
+#: By tag of `Size`. In the location of a validation error tags stand among the file's keys.
+MODELS: dict[str, type[BaseModel]] = {LOGS: Logs, MESSAGES: Messages, MATRIX: Shape}
 
 
 def _tag(table: object) -> str:
     """The tag of a table, which is recognised by a key that only this kind of level has."""
     keys = {*table} if isinstance(table, Mapping) else set()
-    return next(
-        (
-            tag
-            for tag, kind in _OTHERS.items()
-            if isinstance(table, kind) or keys & {*kind.model_fields}
-        ),
-        MATRIX,
+    its = (
+        tag
+        for tag, kind in MODELS.items()
+        if isinstance(table, kind) or keys & {*kind.model_fields}
     )
-
-
-def model_of(tag: str) -> type[BaseModel] | None:
-    """The model of tables with a tag; None where it is not one of TAGS."""
-    return Shape if tag == MATRIX else _OTHERS.get(tag)
+    return next(its, MATRIX)
 
 
 Size: TypeAlias = Annotated[

@@ -190,8 +190,6 @@ def t_tail(t: float, degrees_of_freedom: float) -> float:
 
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """The value that Student's t does not exceed with this probability."""
-    if math.isinf(degrees_of_freedom):
-        return float(scipy.special.ndtri(probability))
     return float(scipy.special.stdtrit(degrees_of_freedom, probability))
 
 

@@ -39,9 +39,8 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
         return fitting[-1]
     if made:
         newest = made[-1]
-        differs = _differences(
-            machine.identity_differences(newest.machine, identity), newest.machine, identity
-        )
+        names = machine.identity_differences(newest.machine, identity)
+        differs = _differences(names, newest.machine, identity)
         what = f"the {kind.__name__.lower()} of {newest.made}"
         note(f"refused: {what} comes from another machine ({differs})")
     return None

@@ -178,14 +178,10 @@ class Run(RunFolder):
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
 
-    def load_cores(self) -> int | None:
-        """The number of cores reserved for the load generator by that calibration; None without."""
-        made = self.calibration()
-        return made.load_cores if made else None
-
     def cores(self, placement: Placement = "unbound") -> Cores:
-        """The cores of a service and of the load generator on this machine."""
-        return place(placement, allowed_cores(), self.load_cores())
+        """The cores of a service, and of the load generator as that calibration reserves them."""
+        made = self.calibration()
+        return place(placement, allowed_cores(), made.load_cores if made else None)
 
     def microbench(self) -> Microbench | None:
         """The microbenchmark next to the run, if there is one."""
