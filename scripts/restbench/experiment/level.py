@@ -115,8 +115,8 @@ def require_known(mixes: Mapping[str, Shares], levels: Mapping[str, Size]) -> No
                     f"mixes.{name}: complexity: '{kind}' is not defined; "
                     f"defined are {', '.join(levels)}"
                 )
-            if not isinstance(levels[kind], Shape):
-                raise ValueError(f"mixes.{name}: '{kind}' is of no matrix; a mix is of matrices")
+            if (tag := _tag(levels[kind])) != MATRIX:
+                raise ValueError(f"mixes.{name}: '{kind}' is {tag}; a mix is of matrices")
 
 
 def mixed_order(shares: Mapping[str, float], seed: str) -> list[str]:
