@@ -160,7 +160,6 @@ class Shape(Record):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        """Raises ValueError where a matrix has more elements than a request may have."""
         sizes = (self.rows * self.inner, self.inner * self.columns, self.rows * self.columns)
         if max(sizes) > MOST_ELEMENTS:
             raise ValueError(

@@ -17,7 +17,7 @@ from restbench.experiment.drivers import DRIVERS, Demand, Driver, DriverTable, T
 from restbench.experiment.faults import Faults
 from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, require_known
 from restbench.experiment.npb import Npb
-from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
+from restbench.experiment.open_load import EngineLoad, OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Above0, FileName, NotNegative, Strict, Where, is_any
 from restbench.experiment.study import Figure, PublishedWorkers, TestId, Thresholds
@@ -97,7 +97,6 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
-        """Raises ValueError where parts of the file contradict each other."""
         if self.element_min > self.element_max:
             raise ValueError("element_min: needs to be at most element_max")
         names = [each.name for each in self.groups]
@@ -230,11 +229,6 @@ class Experiment(Strict):
         """The driver's own table; the base class where the driver has none."""
         found: DriverTable | None = getattr(self, self.traits.table or "", None)
         return found or DriverTable()
-
-    @property
-    def objective(self) -> Objective | None:
-        """The objective against which rates are tried; None without an open load."""
-        return self.open.objective if self.open else None
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -87,7 +87,6 @@ def _allowed(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    """The models in the type of a field."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
