@@ -131,7 +131,7 @@ def order_for(
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
         text = toml_file.content(file)
-        claims = claim_file.parse(text, str(file))
+        claims = toml_file.parse(text, claim_file.Claims, file)
         claim_file.check_complexities(claims, loaded.levels, str(file))
         claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)

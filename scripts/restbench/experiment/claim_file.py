@@ -267,11 +267,6 @@ def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
     return toml_file.read(path, Claims, cores_allowed)
 
 
-def parse(content: bytes, source: str, cores_allowed: Sequence[int] | None = None) -> Claims:
-    """The claims in these bytes; `source` is what an error calls them."""
-    return toml_file.parse(content, Claims, source, cores_allowed)
-
-
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:
     """Raises BadConfiguration where a claim names a complexity that the experiment does not define.
     Without this check it would just be "not measured" in every run."""

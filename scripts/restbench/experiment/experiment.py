@@ -109,7 +109,10 @@ class Experiment(Strict):
         self._require_levels(cells)
         self._require_workloads(cells)
         self._require_driver_can(cells)
-        self._require_selections(cells)
+        for key, selection in _selections(self):
+            # One of its levels is misspelt, and what it is for would not happen.
+            if not any(map(selection.matches, cells)):
+                raise ValueError(f"{key}: selects no cell; there are such as {cells[0].id}")
         return self
 
     def _require_tables(self) -> None:
@@ -206,13 +209,6 @@ class Experiment(Strict):
         self.driver_table.require(Demand(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.driver_table.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
-
-    def _require_selections(self, cells: Sequence[Cell]) -> None:
-        """Raises ValueError where a selection selects no cell: one of its levels is misspelt, and
-        what it is for would not happen."""
-        for key, selection in _selections(self):
-            if not any(map(selection.matches, cells)):
-                raise ValueError(f"{key}: selects no cell; there are such as {cells[0].id}")
 
     def table(self, kind: type[T]) -> T:
         """The table of this kind, which the driver or a view needs (`_require_tables`)."""

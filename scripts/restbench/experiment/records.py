@@ -227,9 +227,7 @@ class Microbench(Record):
 
     schema_version: int = SCHEMA_VERSION
     made: str
-    """When it was made, ISO 8601."""
     machine: dict[str, str | int | float]
-    """What identifies the machine (`machine.identity`)."""
     described: str
     """The machine and the versions in one line."""
     git_commit: str

@@ -37,7 +37,6 @@ class PartEntry(Record):
     headline: str
     """The verdict in words, with the interval's half-width and the minutes that are missing."""
     decides: bool = True
-    """Whether the claim's verdict depends on this ratio; if not, it is only shown with it."""
 
 
 class ClaimEntry(Record):
@@ -51,7 +50,6 @@ class ClaimEntry(Record):
     why: str
     cells: tuple[str, ...] = ()
     reading: str = ""
-    """How the claim is tested, in plain words."""
     parts: tuple[PartEntry, ...] = ()
     warned: tuple[str, ...] = ()
     """Those of these cells that have warnings, each with its warnings."""

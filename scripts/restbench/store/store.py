@@ -65,8 +65,14 @@ def read_model(path: Path, kind: type[M], mend: str = "") -> M:
     """
     mend = mend or _MENDS.get(kind, _MEND)
     document = read_object(path, mend)
-    if "schema_version" in kind.model_fields:
-        _require_known(path, document)
+    form, commit = document.get("schema_version", 0), document.get("git_commit")
+    has_form = "schema_version" in kind.model_fields
+    if has_form and not (isinstance(form, int) and OLDEST <= form <= SCHEMA_VERSION):
+        writer = f"the version of git commit {commit}" if commit else "the restbench"
+        raise Unreadable(
+            f"{path}: of form {form!r}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
+            f"read it with {writer}, which wrote it"
+        )
     try:
         return kind.model_validate_json(json.dumps(document))
     except ValidationError as error:
@@ -98,16 +104,6 @@ def read_json(path: Path, mend: str) -> Any:
     except (ValueError, RecursionError) as error:
         what = "not a whole JSON document" if text.strip() else "empty"
         raise Unreadable(f"{path}: {what}: {mend}") from error
-
-
-def _require_known(path: Path, document: dict[str, Any]) -> None:
-    form, commit = document.get("schema_version"), document.get("git_commit")
-    if not isinstance(form, int) or not OLDEST <= form <= SCHEMA_VERSION:
-        writer = f"the version of git commit {commit}" if commit else "the restbench"
-        raise Unreadable(
-            f"{path}: of form {form!r}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
-            f"read it with {writer}, which wrote it"
-        )
 
 
 class Run(RunFolder):
