@@ -244,7 +244,7 @@ class MessagesDriver(ClosedDriver):
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
-        kind = cell.id if at_rate else _limit(cell)
+        arm, kind = (AT_RATE, cell.id) if at_rate else (PGBENCH, _limit(cell))
         try:
             with answering():
                 queues = store.of(cell)
@@ -263,7 +263,6 @@ class MessagesDriver(ClosedDriver):
         except EnvironmentProblem as error:
             here.note("no-limit", str(error), cell)
             return
-        arm = AT_RATE if at_rate else PGBENCH
         reported = {
             "per_s": found.per_s,
             "mean_ms": found.latency_ms,
@@ -272,7 +271,7 @@ class MessagesDriver(ClosedDriver):
             "database_wal_kib": found.wal_kib,
         }
         extras = {f"{arm}_{name}": value for name, value in reported.items() if value is not None}
-        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
+        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == kind]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)
