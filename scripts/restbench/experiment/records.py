@@ -162,16 +162,21 @@ class CalibrationCheck(CheckEntry):
     values: dict[str, float]
 
 
-class Calibration(Record):
-    """The checks of this machine's measuring chain: `results/calibrations/<stamp>.json`."""
+class MachineFinding(Record):
+    """What was found out about a machine at some time; runs on that machine quote it."""
 
     schema_version: int = SCHEMA_VERSION
     made: str
-    """When the checks were made, ISO 8601."""
+    """When it was made, ISO 8601."""
     machine: dict[str, str | int | float]
     """What identifies the machine (`machine.identity`), its speed included, and what else the
     numbers depend on (`machine.made_with`)."""
     git_commit: str
+
+
+class Calibration(MachineFinding):
+    """The checks of this machine's measuring chain: `results/calibrations/<stamp>.json`."""
+
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
     """Requests per second of the load generator against a stub that answers at once."""
@@ -222,15 +227,11 @@ class BreakEven(Record):
     why: str
 
 
-class Microbench(Record):
+class Microbench(MachineFinding):
     """A whole microbenchmark: `results/microbench/<stamp>.json`."""
 
-    schema_version: int = SCHEMA_VERSION
-    made: str
-    machine: dict[str, str | int | float]
     described: str
     """The machine and the versions in one line."""
-    git_commit: str
     profile: str
     whole: bool
     """Whether it covers every service and strategy, in a profile whose numbers are meaningful."""

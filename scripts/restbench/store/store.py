@@ -242,11 +242,9 @@ def create_run(name: str, results: Path = RESULTS) -> Run:
 
     Raises StorageProblem where the folder cannot be created.
     """
-    with storage.writing(results):
-        results.mkdir(parents=True, exist_ok=True)
     for candidate in (name, *(f"{name}-{number}" for number in range(2, 100))):
         with storage.writing(results), contextlib.suppress(FileExistsError):
-            (results / candidate).mkdir()
+            (results / candidate).mkdir(parents=True)
             return Run(results / candidate)
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 
