@@ -17,6 +17,7 @@ from restbench import cli
 from restbench.commands.options import console
 from restbench.experiment.cell import ServiceName
 from restbench.experiment.columns import readable
+from restbench.experiment.records import Microbench, Score
 from restbench.experiment.statistics import t_interval
 from restbench.machine import clock, machine, machine_cpu, machine_lock, watch
 from restbench.show import markdown
@@ -25,7 +26,6 @@ from restbench.show.microbench_text import BREAK_EVENS, READING, made_of
 from restbench.show.progress import duration
 from restbench.show.terminal import drawn
 from restbench.store import machine_findings, store
-from restbench.store.microbench_records import Microbench, Score
 from restbench.store.writing import write_text
 from tools import microbench_jmh, microbench_pyperf
 from tools.microbench_break_even import break_evens

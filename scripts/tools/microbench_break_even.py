@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from restbench.experiment.cell import Kernel, ServiceName, Shape
+from restbench.experiment.records import BreakEven, Score, Verdict
 from restbench.experiment.statistics import Ratio, log_welch_ratio, t_interval
-from restbench.store.microbench_records import BreakEven, Score, Verdict
 from tools.service_choice import IN_ORDER
 
 #: The study's second operand: a row of the first takes so many operations.

@@ -9,9 +9,9 @@ from statistics import fmean
 from typing import Any
 
 from restbench import ROOT
+from restbench.experiment.records import Score
 from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm
-from restbench.store.microbench_records import Score
 from tools import microbench_program
 from tools.microbench_plan import Plan, Profile
 from tools.service_choice import IN_ORDER

@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from restbench.deploy import programs
+from restbench.experiment.records import Score
 from restbench.failures import EnvironmentProblem
-from restbench.store.microbench_records import Score
 from tools import microbench_program
 from tools.microbench_plan import Plan, Profile
 

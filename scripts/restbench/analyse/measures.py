@@ -173,7 +173,7 @@ def rows(run: Run) -> list[Row]:
         if cell in planned
     ]
     file = run.trials
-    objective = definition.objective
+    objective = definition.open.objective if definition.open else None
     extras = partial(limits.extras, objective) if objective else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
     return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]

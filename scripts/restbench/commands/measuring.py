@@ -44,9 +44,9 @@ from restbench.failures import (
     WrongAnswers,
 )
 from restbench.machine import clock, storage, watch
-from restbench.schedule import closed_load, environment, resuming, runner
+from restbench.schedule import begin, closed_load, environment, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import run_lock, store
+from restbench.store import store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
@@ -101,7 +101,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
         raise BadConfiguration(
             f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
         )
-    begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
+    begun = begin.to_go_on_with(order, store.runs(), note) if resume else None
     end(measured(order, begun))
 
 
@@ -112,7 +112,7 @@ def extend_run(
     """Extend a run: more blocks for undecided claims."""
     require_time(minutes)
     run = with_raw_data(name)
-    order = resuming.order_to_extend(run, minutes)
+    order = begin.order_to_extend(run, minutes)
     end(measured(order, run, f"'restbench extend {run.name}'"))
 
 
@@ -131,7 +131,7 @@ def order_for(
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
         text = toml_file.content(file)
-        claims = claim_file.parse(text, str(file))
+        claims = toml_file.parse(text, claim_file.Claims, file)
         claim_file.check_complexities(claims, loaded.levels, str(file))
         claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)
@@ -267,7 +267,7 @@ def create_run_folder(order: Order) -> Run:
 def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
     """Hold the run's lock. The message of an interruption says that the results are kept, and
     which command continues the run, if one does."""
-    with run_lock.locked(run) as is_held:
+    with store.locked(run) as is_held:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
             watch.at_end("remove", storage.temporary(run.latest))

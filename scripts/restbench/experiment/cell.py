@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -28,7 +28,8 @@ Link = Literal["tcp", "unix"]
 Connection = Literal["kept", "each"]
 
 #: How a queue's messages are sent and popped; `none` where a cell is not of messages.
-OfMessages = Literal[
+Technique = Literal[
+    "none",
     "skip-locked",
     "statements",
     "function",
@@ -38,7 +39,6 @@ OfMessages = Literal[
     "pgmq",
     "memory",
 ]
-Technique = Literal["none", OfMessages]
 #: The strategies that take messages. The others split the loop of a request into parts, and an
 #: operation on a queue has no loop.
 TAKING_MESSAGES = frozenset(
@@ -160,7 +160,6 @@ class Shape(Record):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        """Raises ValueError where a matrix has more elements than a request may have."""
         sizes = (self.rows * self.inner, self.inner * self.columns, self.rows * self.columns)
         if max(sizes) > MOST_ELEMENTS:
             raise ValueError(
@@ -184,7 +183,8 @@ class Kind(Record):
 
 
 class Cell(Record):
-    """One combination of factor levels. Hashable; its `id` names its folders and its JTL label."""
+    """One combination of factor levels, which `columns` explains. Hashable; its `id` names its
+    folders and its JTL label."""
 
     service: ServiceName
     strategy: str
@@ -198,24 +198,18 @@ class Cell(Record):
     """The service's default where none is given."""
     handoff: Handoff = "thread"
     workers: int = 1
-    """The number of serving processes."""
     connection: Connection = "kept"
     instances: int = 1
-    """The number of instances of the service, among which a front balances requests."""
     link: Link = "tcp"
     technique: Technique = "none"
-    """The technique of the queues whose messages are sent and popped."""
     pool_threads: int = 0
-    """The threads of `worker-pool`; 0: the service's default."""
     connections: int = 0
-    """The service's connections to its database; 0: as many as `pool_threads`, or its default."""
     postgres: str = ""
     """Settings of the database that differ from its usual ones, such as `shared_buffers=2GB`;
     several are separated by commas."""
     settings: str = ""
     """The service's environment variables in the same form: `RESTBENCH_MAX_IN_FLIGHT=512`."""
     delay_ms: int = 0
-    """The delay of the network between users and service, in each direction."""
 
     @model_validator(mode="before")
     @classmethod
@@ -267,29 +261,21 @@ FACTORS = tuple(Cell.model_fields)
 PROVEN = ("strategy", "service", "placement", "build", "framework", "handoff", "instances")
 
 
-def require_strategy(service: ServiceName, strategy: str) -> None:
-    """Raises ValueError where the service has no such strategy."""
-    _require("strategy", strategy, service, STRATEGIES[service])
-
-
-def require_framework(service: ServiceName, framework: str) -> None:
-    """Raises ValueError where the service cannot run in the framework."""
-    _require("framework", framework, service, FRAMEWORKS[service])
-
-
-def require_settings(service: ServiceName, names: Iterable[str]) -> None:
-    """Raises ValueError where a RESTBENCH_ variable is none that the service reads. Other variables
-    are not checked: they are for what the service runs on."""
-    for name in names:
-        if name.startswith(_OURS):
-            _require("settings", name, service, SETTINGS[service])
-
-
-def _require(factor: str, level: str, service: ServiceName, known: Collection[str]) -> None:
-    if level not in known:
-        raise ValueError(
-            f"{factor}: '{level}' is not one of the {service} service's: {', '.join(known)}"
-        )
+def require(factor: str, levels: Iterable[str], service: ServiceName) -> None:
+    """Raises ValueError where a level of `strategy` or `framework`, or the name of a variable of
+    `settings`, is none of the service's. Only names that begin with RESTBENCH_ are checked: other
+    variables are for what the service runs on."""
+    known: Mapping[str, Mapping[ServiceName, Collection[str]]] = {
+        "strategy": STRATEGIES,
+        "framework": FRAMEWORKS,
+        "settings": SETTINGS,
+    }
+    for level in levels:
+        is_ours = factor != "settings" or level.startswith(_OURS)
+        if is_ours and level not in (allowed := known[factor][service]):
+            raise ValueError(
+                f"{factor}: '{level}' is not one of the {service} service's: {', '.join(allowed)}"
+            )
 
 
 def _named(of: Cell | ServiceGroup, factors: Iterable[str]) -> list[str]:

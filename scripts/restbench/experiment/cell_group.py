@@ -18,9 +18,7 @@ from restbench.experiment.cell import (
     WITH_WORKERS,
     Cell,
     ServiceName,
-    require_framework,
-    require_settings,
-    require_strategy,
+    require,
     variables,
 )
 from restbench.experiment.design import Level
@@ -71,10 +69,8 @@ class CellGroup(OptionalLevels):
 
     @model_validator(mode="after")
     def _are_the_services(self) -> Self:
-        for strategy in self.strategy:
-            require_strategy(self.service, strategy)
-        for framework in self.framework or ():
-            require_framework(self.service, framework)
+        require("strategy", self.strategy, self.service)
+        require("framework", self.framework or (), self.service)
         if "loop" in self.levels("handoff") and not {*self.levels("framework")} <= ASYNCHRONOUS:
             allowed = ", ".join(sorted(ASYNCHRONOUS))
             raise ValueError(f"handoff: 'loop' needs a framework of {allowed}")
@@ -85,15 +81,11 @@ class CellGroup(OptionalLevels):
                 "workers: more than 1 are only for python with strategy serial and a framework of "
                 + ", ".join(sorted(WITH_WORKERS))
             )
-        return self
-
-    @model_validator(mode="after")
-    def _settings_are_its_own(self) -> Self:
         given = [name for each in self.levels("settings") for name in variables(each)]
         for name in given:
             if name in _OF_FACTORS:
                 raise ValueError(f"settings: {name} is the factor '{_OF_FACTORS[name]}'")
-        require_settings(self.service, given)
+        require("settings", given, self.service)
         if given and self.levels("build") != ["checkout"]:
             raise ValueError("settings: both builds have those of the table [settings] alone")
         return self
@@ -120,11 +112,8 @@ class CellGroup(OptionalLevels):
                     f"strategy: '{strategy}' does not support messages; allowed are "
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
-            if (
-                "memory" in self.levels("technique")
-                and strategy.endswith("-per-request")
-                and (strategy != "virtual-thread-per-request")
-            ):
+            have_processes = strategy in ("process-per-request", "executor-per-request")
+            if have_processes and "memory" in self.levels("technique"):
                 raise ValueError(
                     f"technique: 'memory' is not for {strategy}: each process has its own"
                 )

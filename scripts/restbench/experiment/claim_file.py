@@ -12,13 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from restbench.experiment import toml_file
-from restbench.experiment.cell import (
-    FACTORS,
-    Cell,
-    ServiceName,
-    require_framework,
-    require_strategy,
-)
+from restbench.experiment.cell import FACTORS, Cell, ServiceName, require
 from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
 
@@ -160,26 +154,17 @@ class Part(Strict):
 
     def questions(self) -> list[Question]:
         """The ratios that the part asks for, with every level of their cells."""
+        above = (self.numerator, self.numerator_best, self.numerator_per or self.per)
+        below = (self.denominator, self.denominator_best, self.denominator_per or self.per)
         return [
             Question(
-                self._term(
-                    self.numerator,
-                    self.numerator_best,
-                    combination | later,
-                    self.numerator_per or self.per,
-                ),
-                self._term(
-                    self.denominator,
-                    self.denominator_best,
-                    combination | earlier,
-                    self.denominator_per or self.per,
-                ),
+                self._term(combination | later, *above), self._term(combination | earlier, *below)
             )
             for combination in _combinations(self.each)
             for earlier, later in _steps(self.steps)
         ]
 
-    def _term(self, side: Where, best: Where, levels: dict[str, Any], per: Where | None) -> Term:
+    def _term(self, levels: dict[str, Any], side: Where, best: Where, per: Where | None) -> Term:
         known = _one(self.cells) | levels | _one(side)
         candidates = tuple(_cell(known | each) for each in _combinations(best))
         if len(candidates) > 1 and (self.minus or per):
@@ -197,7 +182,6 @@ class Claim(Strict):
 
     id: str
     text: str
-    """The study's words."""
     reading: str
     """How the claim is tested, in plain words, and what the study's words leave open."""
     parts: tuple[Part, ...] = ()
@@ -224,8 +208,7 @@ class Claim(Strict):
         if self.parts and not any(part.decides for part in self.parts):
             raise ValueError("needs a part that decides")
         for service, strategies in self.proofs.items():
-            for strategy in strategies:
-                require_strategy(service, strategy)
+            require("strategy", strategies, service)
         return self
 
 
@@ -257,9 +240,8 @@ def _cell(levels: dict[str, Any]) -> Cell:
         field = Cell.model_fields[factor]
         if field.is_required() and factor not in levels:
             raise ValueError(f"a side names no {factor}, but must be one cell")
-    require_strategy(levels["service"], levels["strategy"])
-    if "framework" in levels:
-        require_framework(levels["service"], levels["framework"])
+    for factor in ("strategy", "framework"):
+        require(factor, [levels[factor]] if factor in levels else (), levels["service"])
     return Cell(**levels)
 
 
@@ -283,11 +265,6 @@ def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
     """Read a claims file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration, which
     names the file, the claim and the key."""
     return toml_file.read(path, Claims, cores_allowed)
-
-
-def parse(content: bytes, source: str, cores_allowed: Sequence[int] | None = None) -> Claims:
-    """The claims in these bytes; `source` is what an error calls them."""
-    return toml_file.parse(content, Claims, source, cores_allowed)
 
 
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:

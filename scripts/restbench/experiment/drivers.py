@@ -26,7 +26,7 @@ class Traits:
     table: str | None = None
     """The name of the table that the driver needs, and that no other driver may have."""
     views: tuple[View, ...] = ()
-    """The views of results that not every driver has. A driver with a table has them alone."""
+    """The views of results that not every driver has."""
     keys: tuple[str, ...] = ()
     """The keys of further load tools that load this driver's cells, and no other driver's."""
     sends_load: bool = True
@@ -55,7 +55,9 @@ DRIVERS: dict[Driver, Traits] = {
     "npb": Traits("npb", ("npb",), sends_load=False),
     "calls": Traits("calls", ("calls",), sends_load=False),
     "engines": Traits("engines", can_attach=True, has_windows=True, trials_are_windows=True),
-    "messages": Traits(None, ("messages", "bottleneck"), ("pgbench",), of_messages=(True,)),
+    "messages": Traits(
+        None, ("messages", "bottleneck"), ("pgbench", "pgbench_at_rate"), of_messages=(True,)
+    ),
     "faults": Traits("faults", ("faults",), sends_load=False),
     "trace": Traits("trace", ("trace",), of_messages=(True, False)),
 }
@@ -69,7 +71,6 @@ class Demand:
     measured: Sequence[tuple[str, Cell]]
     """Each profile's name with each of the cells that it measures."""
     mixes: Collection[str]
-    """The levels of complexity that are mixes."""
 
 
 class DriverTable(Strict):

@@ -10,18 +10,17 @@ from pydantic import BaseModel, Field, model_validator
 
 from restbench.experiment import toml_file
 from restbench.experiment.calls import Calls
-from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require_settings
+from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
 from restbench.experiment.drivers import DRIVERS, Demand, Driver, DriverTable, Traits, View
 from restbench.experiment.faults import Faults
 from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, require_known
 from restbench.experiment.npb import Npb
-from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
+from restbench.experiment.open_load import EngineLoad, OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Above0, FileName, NotNegative, Strict, Where, is_any
-from restbench.experiment.study import Figure, PublishedWorkers, TestId
-from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.study import Figure, PublishedWorkers, TestId, Thresholds
 from restbench.experiment.trace import Trace
 from restbench.failures import BadConfiguration
 
@@ -59,9 +58,7 @@ class Experiment(Strict):
     element_min: Element = 0
     element_max: Element = 50
     driver: Driver = "closed-load"
-    """The driver, which takes the trials."""
     views: Annotated[list[View], Field(min_length=1)] = Field(default=["study"])
-    """How the results are shown."""
     apart: Literal["service", "pool_threads"] | None = None
     """A factor whose levels a block measures one after the other: only the services of one level
     are up at a time."""
@@ -77,7 +74,6 @@ class Experiment(Strict):
     mixes: dict[FileName, Shares] = Field(default_factory=dict)
     """Further levels of complexity: mixes of several other levels, with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
-    """Variables of a service's environment, in addition to its defaults."""
     profiles: dict[FileName, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None
@@ -94,7 +90,6 @@ class Experiment(Strict):
     thresholds: Thresholds | None = None
     """The limits of a comparison of two builds. With this table every cell has both builds."""
     workers: PublishedWorkers | None = None
-    """Published results for several numbers of workers."""
     trace: Trace | None = None
     npb: Npb | None = None
     calls: Calls | None = None
@@ -102,44 +97,40 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
-        """Raises ValueError where parts of the file contradict each other."""
         if self.element_min > self.element_max:
             raise ValueError("element_min: needs to be at most element_max")
         names = [each.name for each in self.groups]
         if twice := [each for each in names if names.count(each) > 1]:
             raise ValueError(f"groups: two groups are named '{twice[0]}'")
         for service, variables in self.settings.items():
-            require_settings(service, variables)
+            require("settings", variables, service)
         self._require_tables()
         cells = self.all_cells()
         self._require_levels(cells)
         self._require_workloads(cells)
         self._require_driver_can(cells)
-        self._require_selections(cells)
+        for key, selection in _selections(self):
+            # One of its levels is misspelt, and what it is for would not happen.
+            if not any(map(selection.matches, cells)):
+                raise ValueError(f"{key}: selects no cell; there are such as {cells[0].id}")
         return self
 
     def _require_tables(self) -> None:
-        """Raises ValueError where a table that the driver or a view needs is missing, or where
-        neither needs a table or key that is there."""
-        for driver, traits in DRIVERS.items():
-            if (table := traits.table) is None:
-                continue
-            if (self.driver == driver) != (getattr(self, table) is not None):
+        """Raises ValueError where a table that the driver or a view needs is missing, or where a
+        table, a view or a key is there that the driver does not have."""
+        for driver, its in DRIVERS.items():
+            if its.table and (self.driver == driver) != (getattr(self, its.table) is not None):
                 raise ValueError(
-                    f"driver '{driver}' needs a table [{table}], and no other driver has one"
+                    f"driver '{driver}' needs a table [{its.table}], and no other driver has one"
                 )
-            if self.driver != driver and (its := {*traits.views} & {*self.views}):
-                raise ValueError(f"views: '{its.pop()}' belongs to driver '{driver}'")
+        keys = [key for its in DRIVERS.values() for key in its.keys if getattr(self, key)]
+        for used in (*self.views, *keys):
+            takers = [name for name, its in DRIVERS.items() if used in (*its.views, *its.keys)]
+            if takers and self.driver not in takers:
+                raise ValueError(f"'{used}' is only for driver = {' or '.join(takers)}")
         for view, shown in _OF_VIEWS.items():
             if (view in self.views) != (getattr(self, shown) is not None):
                 raise ValueError(f"views: the view '{view}' and a table [{shown}] need each other")
-        if "bottleneck" in self.views and "bottleneck" not in self.traits.views:
-            raise ValueError(
-                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
-            )
-        by_pgbench = self.pgbench or self.pgbench_at_rate or "messages" in self.views
-        if by_pgbench and "pgbench" not in self.traits.keys:
-            raise ValueError("pgbench: it and the view 'messages' belong to driver = 'messages'")
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
         for group in self.cells:
@@ -178,14 +169,8 @@ class Experiment(Strict):
                 raise ValueError(f"figure {figure.number}: a mix has no number of rows")
 
     def _require_workloads(self, cells: Sequence[Cell]) -> None:
-        """Raises ValueError unless only matrices have kernels and mixes, only messages a technique,
-        and the driver takes the workload of every cell."""
-        for name, shares in self.mixes.items():
-            for kind in shares:
-                if (workload := self.workload(kind)) != "matrix":
-                    raise ValueError(
-                        f"mixes.{name}: '{kind}' is of {workload}; a mix is of matrices"
-                    )
+        """Raises ValueError unless only matrices have kernels, only messages a technique, and the
+        driver takes the workload of every cell."""
         of_messages = self.traits.of_messages
         for cell in cells:
             workload = self.workload(cell.complexity)
@@ -212,8 +197,6 @@ class Experiment(Strict):
             raise ValueError(
                 "wrk: sends one body on kept connections, so no mix and no connection = 'each'"
             )
-        if self.wrk and ("wrk" not in self.traits.keys or not selected):
-            raise ValueError("wrk: selects cells of driver 'closed-load'")
         users = max((cell.users for cell in cells), default=0)
         if self.traits.sends_load and users > MOST_USERS:
             raise ValueError(f"cells: users: the load generator has at most {MOST_USERS}")
@@ -226,13 +209,6 @@ class Experiment(Strict):
         self.driver_table.require(Demand(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.driver_table.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
-
-    def _require_selections(self, cells: Sequence[Cell]) -> None:
-        """Raises ValueError where a selection selects no cell: one of its levels is misspelt, and
-        what it is for would not happen."""
-        for key, selection in _selections(self):
-            if not any(map(selection.matches, cells)):
-                raise ValueError(f"{key}: selects no cell; there are such as {cells[0].id}")
 
     def table(self, kind: type[T]) -> T:
         """The table of this kind, which the driver or a view needs (`_require_tables`)."""
@@ -249,11 +225,6 @@ class Experiment(Strict):
         """The driver's own table; the base class where the driver has none."""
         found: DriverTable | None = getattr(self, self.traits.table or "", None)
         return found or DriverTable()
-
-    @property
-    def objective(self) -> Objective | None:
-        """The objective against which rates are tried; None without an open load."""
-        return self.open.objective if self.open else None
 
     @property
     def levels(self) -> tuple[str, ...]:

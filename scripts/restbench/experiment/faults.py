@@ -50,7 +50,6 @@ class Faults(DriverTable):
     """The table [faults]."""
 
     technique: str = "skip-locked"
-    """The technique of the queues."""
     queues: Positive = 4
     receivers: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     """The receivers to which messages are sent in every queue; 0: no particular receiver."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Literal, TypeAlias
 
@@ -70,27 +70,20 @@ class Messages(Strict):
         return self.characters
 
 
-#: The tags of `Size`. In the location of a validation error they stand among the file's keys.
-TAGS = MATRIX, LOGS, MESSAGES = "of a matrix", "of logs", "of messages"
-_OTHERS: dict[str, type[BaseModel]] = {LOGS: Logs, MESSAGES: Messages}
+MATRIX, LOGS, MESSAGES = "of a matrix", "of logs", "of messages"
+#: By tag of `Size`. In the location of a validation error tags stand among the file's keys.
+MODELS: dict[str, type[BaseModel]] = {LOGS: Logs, MESSAGES: Messages, MATRIX: Shape}
 
 
 def _tag(table: object) -> str:
     """The tag of a table, which is recognised by a key that only this kind of level has."""
     keys = {*table} if isinstance(table, Mapping) else set()
-    return next(
-        (
-            tag
-            for tag, kind in _OTHERS.items()
-            if isinstance(table, kind) or keys & {*kind.model_fields}
-        ),
-        MATRIX,
+    its = (
+        tag
+        for tag, kind in MODELS.items()
+        if isinstance(table, kind) or keys & {*kind.model_fields}
     )
-
-
-def model_of(tag: str) -> type[BaseModel] | None:
-    """The model of tables with a tag; None where it is not one of TAGS."""
-    return Shape if tag == MATRIX else _OTHERS.get(tag)
+    return next(its, MATRIX)
 
 
 Size: TypeAlias = Annotated[
@@ -111,8 +104,8 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Shares: TypeAlias = Annotated[dict[str, Share], AfterValidator(_adds_up)]
 
 
-def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[str]) -> None:
-    """Raises ValueError where a mix names a level that is not defined, or has a level's name."""
+def require_known(mixes: Mapping[str, Shares], levels: Mapping[str, Size]) -> None:
+    """Raises ValueError where a mix has a level's name, or a kind that is no level of matrices."""
     for name, shares in mixes.items():
         if name in levels:
             raise ValueError(f"mixes.{name}: a complexity has this name already")
@@ -122,6 +115,8 @@ def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[s
                     f"mixes.{name}: complexity: '{kind}' is not defined; "
                     f"defined are {', '.join(levels)}"
                 )
+            if (tag := _tag(levels[kind])) != MATRIX:
+                raise ValueError(f"mixes.{name}: '{kind}' is {tag}; a mix is of matrices")
 
 
 def mixed_order(shares: Mapping[str, float], seed: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -93,14 +93,13 @@ class Runs(Strict):
         return self
 
 
-@dataclass(frozen=True)
-class PublishedRow:
+class PublishedRow(NamedTuple):
     """The published times and rates of a kernel's class."""
 
-    normal_s: float
-    normal_mops: float
-    service_s: float
-    service_mops: float
+    normal_s: Above0
+    normal_mops: Above0
+    service_s: Above0
+    service_mops: Above0
 
     @property
     def ratio(self) -> float:
@@ -113,7 +112,7 @@ class PublishedTable(Strict):
 
     source: str
     machine: str
-    rows: dict[str, tuple[Above0, Above0, Above0, Above0]]
+    rows: dict[str, PublishedRow]
     mega_operations: dict[str, Above0] = Field(default_factory=dict)
     """Millions of operations in a kernel's timed region, as the study's NPB counts them."""
     screens_s: dict[str, Above0] = Field(default_factory=dict)
@@ -125,10 +124,6 @@ class PublishedTable(Strict):
         for level in rows:
             work_of(level)
         return rows
-
-    def row(self, level: str) -> PublishedRow | None:
-        """The published row of a kernel's class; None where there is none."""
-        return PublishedRow(*self.rows[level]) if level in self.rows else None
 
     def is_result(self, level: str, seconds: float, mops: float) -> bool:
         """Whether time and rate can belong to one run: their product is the kernel's count of
@@ -143,7 +138,6 @@ class Clients(Strict):
 
     names: Annotated[tuple[ClientName, ...], Field(min_length=1)]
     where: Where
-    """The cells whose service they call."""
 
 
 class Npb(DriverTable):

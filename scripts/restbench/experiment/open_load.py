@@ -256,7 +256,6 @@ class EngineLoad(DriverTable):
     """`namespaces`: network namespaces of this machine, which the run makes and removes;
     `addresses`: real machines, on which engines run already."""
     count: Positive = 2
-    """The number of engines in namespaces."""
     addresses: list[str] = Field(default_factory=list)
     """The addresses of engines on real machines, each `HOST` or `HOST:PORT`."""
     warmup_s: Above0

@@ -69,11 +69,10 @@ class Profile(Strict):
         require_time(minutes)
         blocks = self.blocks if minutes < LONG_MINUTES else max(self.blocks, LONG_BLOCKS)
         block_minutes = min(self.block_s / 60, minutes / blocks)
-        changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
-        changed |= {"block_minutes": block_minutes}
         # A rounding error must not turn a whole quotient into the next smaller number.
         in_time = min(minutes / block_minutes + 1e-9, MOST_BLOCKS)
-        changed |= {"blocks_max": max(blocks, int(in_time))}
+        changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
+        changed |= {"block_minutes": block_minutes, "blocks_max": max(blocks, int(in_time))}
         if minutes >= LONG_MINUTES:
             changed["slow_round_s"] = max(self.slow_round_s, LONG_SLOW_ROUND_S)
             changed["longest_round_s"] = max(self.longest_round_s, minutes)  # a second a minute

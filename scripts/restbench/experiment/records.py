@@ -6,10 +6,22 @@ from typing import Literal
 
 from pydantic import Field
 
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, PROVEN, Build, Cell, Record
+from restbench.experiment.cell import (
+    DEFAULT_FRAMEWORKS,
+    PROVEN,
+    Build,
+    Cell,
+    Kernel,
+    Record,
+    ServiceName,
+    Shape,
+)
 
 #: The version of the form of every record (`store.OLDEST` is the oldest that can be read).
 SCHEMA_VERSION = 9
+#: Of a microbenchmark: `unmarshal` is reading a SOAP envelope, `soap` a whole request in SOAP.
+Part = Literal["parse", "compute", "serialize", "dispatch", "unmarshal", "soap"]
+Verdict = Literal["from", "never", "unclear"]
 
 
 class Window(Record):
@@ -93,7 +105,6 @@ class RunRecord(Record):
     started: str
     finished: str | None = None
     attached: dict[str, str] = Field(default_factory=dict)
-    """The services that others ran, with their addresses."""
     builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
     """The commits that are compared, where `restbench ab` made the run."""
 
@@ -125,7 +136,6 @@ class Interruption(Record):
     """When the run ended, ISO 8601; if it was killed, when it last wrote something."""
     resumed: str
     kept: int
-    """How many measurements were kept."""
     lost: tuple[str, ...]
     """What was in flight and is measured anew, such as `block 3`."""
     git_commit: str
@@ -152,16 +162,21 @@ class CalibrationCheck(CheckEntry):
     values: dict[str, float]
 
 
-class Calibration(Record):
-    """The checks of this machine's measuring chain: `results/calibrations/<stamp>.json`."""
+class MachineFinding(Record):
+    """What was found out about a machine at some time; runs on that machine quote it."""
 
     schema_version: int = SCHEMA_VERSION
     made: str
-    """When the checks were made, ISO 8601."""
+    """When it was made, ISO 8601."""
     machine: dict[str, str | int | float]
     """What identifies the machine (`machine.identity`), its speed included, and what else the
     numbers depend on (`machine.made_with`)."""
     git_commit: str
+
+
+class Calibration(MachineFinding):
+    """The checks of this machine's measuring chain: `results/calibrations/<stamp>.json`."""
+
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
     """Requests per second of the load generator against a stub that answers at once."""
@@ -169,3 +184,60 @@ class Calibration(Record):
     """The load generator's share of its CPU time and the service's, with `serial` at low."""
     load_cores: int | None = None
     """How many cores the load generator gets for itself on this machine; 0: it has none."""
+
+
+class Score(Record):
+    """The time of one part of a request, in microseconds, measured in several processes."""
+
+    service: ServiceName
+    part: Part
+    shape: str | None = None
+    """Name of the operand sizes; None for an empty loop, which has no operands."""
+    kernel: Kernel | None = None
+    """The kernel of a computation, or the one whose tasks an empty loop uses. None for an empty
+    loop that stands for both kernels."""
+    strategy: str | None = None
+    """The strategy of a computation, whose time includes the dispatch, or of an empty loop."""
+    rows: int | None = None
+    """Rows of an empty loop; each has as many units as the study's products have columns."""
+    runs_us: tuple[float, ...]
+    """The mean time of a call in each process (JMH's forks, pyperf's runs)."""
+
+
+class BreakEven(Record):
+    """From which size on a strategy beats the one that does everything in order, for one request
+    on an idle service. Rows are those of matrixOne where matrixTwo is the study's 50 x 20."""
+
+    service: ServiceName
+    strategy: str
+    kernel: Kernel
+    verdict: Verdict
+    """`unclear`: the times do not decide it; `why` says what is open."""
+    rows: float | None = None
+    rows_low: float | None = None
+    rows_high: float | None = None
+    """Where `rows` is known, None means that the strategy may never be ahead."""
+    operations: float | None = None
+    """The multiply-add operations of so many rows."""
+    faster: float | None
+    """The time of computing in order over that of computing under the strategy, both without
+    dispatch, with the ends of its interval. None where dispatch took all of the time."""
+    faster_low: float | None
+    faster_high: float | None
+    why: str
+
+
+class Microbench(MachineFinding):
+    """A whole microbenchmark: `results/microbench/<stamp>.json`."""
+
+    described: str
+    """The machine and the versions in one line."""
+    profile: str
+    whole: bool
+    """Whether it covers every service and strategy, in a profile whose numbers are meaningful."""
+    foreign_pct: float | None = None
+    """CPU use of other processes, percent of the machine: the largest of the samples taken before
+    and after each service. None in older files, which have no samples."""
+    shapes: dict[str, Shape]
+    scores: tuple[Score, ...]
+    break_evens: tuple[BreakEven, ...]

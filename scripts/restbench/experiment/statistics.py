@@ -37,11 +37,10 @@ FEWEST_DRAWS = 8
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its confidence interval, in the unit of the data, over `count` values."""
+    """A mean with its confidence interval, in the unit of the data."""
 
     mean: float
     half_width: float
-    count: int
 
     @property
     def low(self) -> float:
@@ -97,8 +96,7 @@ def t_interval(values: Numbers) -> Interval:
     """Student's 95 % t interval of the mean of independent values, such as one value of each block;
     values within a run are not independent."""
     data = _at_least_two(values)
-    half_width = two_sided_t(data.size - 1) * _standard_error(data)
-    return Interval(float(data.mean()), half_width, data.size)
+    return Interval(float(data.mean()), two_sided_t(data.size - 1) * _standard_error(data))
 
 
 def paired_ratio(first: Numbers, second: Numbers) -> Ratio:
@@ -190,8 +188,6 @@ def t_tail(t: float, degrees_of_freedom: float) -> float:
 
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """The value that Student's t does not exceed with this probability."""
-    if math.isinf(degrees_of_freedom):
-        return float(scipy.special.ndtri(probability))
     return float(scipy.special.stdtrit(degrees_of_freedom, probability))
 
 

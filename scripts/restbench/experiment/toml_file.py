@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from restbench.experiment.level import TAGS, model_of
+from restbench.experiment.level import MODELS
 from restbench.failures import BadConfiguration
 
 M = TypeVar("M", bound=BaseModel)
@@ -65,7 +65,7 @@ def _names(location: tuple[int | str, ...], given: Any) -> list[str]:
     """The keys to a place in the file; a table with an id is named by its id, not its number."""
     names = []
     for step in location:
-        if step in TAGS:
+        if step in MODELS:
             continue
         try:
             given = given[step]
@@ -82,12 +82,11 @@ def _allowed(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str
     for part in location[:-1]:
         field = model.model_fields.get(str(part))
         model = next(_models(field.annotation), model) if field else model
-    tagged = next(filter(None, (model_of(str(part)) for part in location)), model)
+    tagged = next((MODELS[part] for part in location if part in MODELS), model)
     return list(tagged.model_fields)
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    """The models in the type of a field."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

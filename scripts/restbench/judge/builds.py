@@ -23,7 +23,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Build
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.records import BuiltCommit
-from restbench.experiment.thresholds import Limit, Thresholds
+from restbench.experiment.study import Limit, Thresholds
 from restbench.judge import trust, verdicts
 from restbench.judge.verdicts import Verdict, ratio_text
 

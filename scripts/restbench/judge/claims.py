@@ -11,7 +11,7 @@ from restbench.analyse import warnings
 from restbench.analyse.comparison import APART
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
-from restbench.experiment import claim_file
+from restbench.experiment import claim_file, toml_file
 from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
@@ -156,9 +156,8 @@ def decisions_of(exported_run: RunExport) -> list[Decision]:
     text = exported_run.experiment.claims_toml
     if text is None:
         return []
-    found = claim_file.parse(
-        text.encode(), f"{exported_run.run}/claims.toml", exported_run.cores_allowed
-    )
+    name = f"{exported_run.run}/claims.toml"
+    found = toml_file.parse(text.encode(), Claims, name, exported_run.cores_allowed)
     return decide(
         found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
     )

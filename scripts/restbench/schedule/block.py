@@ -89,7 +89,6 @@ def _parts(wanted: BlockOrder) -> list[BlockOrder]:
 
 
 def _instances(groups: Iterable[TrialGroup]) -> int:
-    """How many instances of services are started for these groups."""
     needed = {cell.service_group for group in groups for cell in group.cells}
     return sum(each.instances for each in needed)
 

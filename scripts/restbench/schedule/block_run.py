@@ -8,9 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
+import numpy as np
+import numpy.typing as npt
 
 from restbench.drive.engines import Engines
 from restbench.drive.generator import Generator, LoadResult
@@ -210,6 +212,72 @@ class Driver(Protocol):
     def again(self, cell: Cell, why: str) -> str | None:
         """Prepare the second attempt at a trial that had no valid result for the reason `why`. None
         where it can be taken; else the reason for which its cell is lost."""
+
+
+@dataclass
+class OnceEach:
+    """The base of drivers whose trials share nothing, without `trial`: a round is one trial of one
+    cell, and a block measures every cell once, as far as there is time."""
+
+    here: BlockRun
+    _retried: set[Cell] = field(default_factory=set, init=False)
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
+        """Every cell once, in random order: first the cells that open claims need, then those with
+        trials in the fewest blocks so far. Trials that fit into the time that is left come before
+        trials that do not. A trial that begins before the block's time is over is finished. Time
+        that is left at the end is used for up to two more trials of the needed cells."""
+        here, ends = self.here, time.monotonic() + seconds
+        tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
+        cells, needed = here.cells, here.needed
+        here.draws().shuffle(cells)
+        cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
+        here.progress.planned = len(cells)
+        is_first = True
+        for number in (1, 2, 3):
+            left = [each for each in cells if number == 1 or each.id in needed]
+            while left:
+                left_s = ends - time.monotonic()
+                cell = next((each for each in left if self.least_s(each) <= left_s), left[0])
+                left.remove(cell)
+                fits = self.least_s(cell) <= left_s or number == 1
+                if is_first or (left_s > 0 and fits):
+                    yield [PlannedTrial(number, cell)]
+                elif cell.id not in tried and number == 1:
+                    here.lose(cell, "not-measured", "the block had no time for it")
+                is_first = False
+
+    def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - overrides use it
+        """Seconds that a trial of the cell takes at least; 0 where that is not known."""
+        return 0.0
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """After a cell's first failure None: the failure is noted, and a service that has ended is
+        replaced. After later failures the reason `why` (Driver)."""
+        if cell in self._retried:
+            return why
+        self._retried.add(cell)
+        self.here.note("retried", why, cell)
+        self.here.view.note(f"{cell.id}: second attempt: {first_line(why)}")
+        self.here.renew_if_dead(cell)
+        return None
+
+
+def ended_now(
+    planned: PlannedTrial, block: int, seconds: float, elapsed_us: npt.ArrayLike, **its: Any
+) -> Trial:
+    """A trial without a load generator that took so many seconds and ends now, with the response
+    times of its correct responses and the further members `its`."""
+    return Trial(
+        block=block,
+        round=planned.round,
+        cell=planned.cell.id,
+        users=planned.cell.users,
+        began_ms=round(1000 * (clock.now().timestamp() - seconds)),
+        seconds=seconds,
+        elapsed_us=np.sort(np.rint(elapsed_us).astype(np.int64)),
+        **its,
+    )
 
 
 @dataclass

@@ -21,11 +21,10 @@ from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
-from restbench.machine import clock, process
+from restbench.machine import process
 from restbench.machine.placement import allowed_cores, core_list
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, BlockRun
-from restbench.schedule.once_each import OnceEach
+from restbench.schedule.block_run import BlockOrder, BlockRun, OnceEach, ended_now
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
@@ -78,7 +77,6 @@ class CallsDriver(OnceEach):
     clients: Mapping[tuple[Client, str], CallClient]
     folder: Path
     cores: int
-    """How many cores a client may use."""
     single_calls: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
     """By client program, once it is warm: what a call takes that is made alone."""
 
@@ -213,14 +211,11 @@ class CallsDriver(OnceEach):
             )
         for stage in "SCDP":
             extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage].wall_s / batch.calls
-        return Trial(
-            block=here.block,
-            round=planned.round,
-            cell=planned.cell.id,
-            users=planned.cell.users,
-            began_ms=round(1000 * (clock.now().timestamp() - result.elapsed_s)),
-            seconds=result.elapsed_s,
-            elapsed_us=np.sort(np.rint(1000 * np.asarray(in_c)).astype(np.int64)),
+        return ended_now(
+            planned,
+            here.block,
+            result.elapsed_s,
+            1000 * np.asarray(in_c),
             wrong=result.wrong,
             service_cpu_ms=service_cpu_ms,
             extras=extras,

@@ -16,8 +16,7 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
-from restbench.schedule.once_each import OnceEach
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun, OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial

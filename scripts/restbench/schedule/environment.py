@@ -30,16 +30,13 @@ def check(order: Order) -> list[str]:
         f"ended a process that an earlier run left behind: {each}" for each in watch.end_leftovers()
     ]
     _check_attached(order)
-    for name, build in {(each.cell.service, each.cell.build) for each in order.plan}:
-        if name in order.attached:
-            continue
+    ours = [each.cell for each in order.plan if each.cell.service not in order.attached]
+    for name, build in {(cell.service, cell.build) for cell in ours}:
         if build == "checkout":
             programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
-    for name, framework in sorted(
-        {(each.cell.service, each.cell.framework) for each in order.plan}
-    ):
-        if name not in order.attached and (lack := programs.why_unavailable(name, framework)):
+    for name, framework in sorted({(cell.service, cell.framework) for cell in ours}):
+        if lack := programs.why_unavailable(name, framework):
             notes.append(f"left out: {name} {lack}")
     if order.experiment.driver_table.has_hosts():
         namespaces.require()

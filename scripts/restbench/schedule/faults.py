@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
@@ -24,11 +22,10 @@ from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.failures import EnvironmentProblem
-from restbench.machine import clock, process, small_disk
+from restbench.machine import process, small_disk
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, BlockRun
+from restbench.schedule.block_run import BlockOrder, BlockRun, OnceEach, ended_now
 from restbench.schedule.deployments import Deployments, RunningService
-from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
@@ -164,23 +161,16 @@ class FaultsDriver(OnceEach):
             "died": float(died),
         }
         self._say(cell, report, extras, record)
-        took_ns = np.array(
-            [
-                (each.returned_ns or 0) - each.invoked_ns
-                for each in record.requests
-                if each.outcome == "ok" and each.invoked_ns < course.ended_ns
-            ],
-            np.int64,
-        )
-        seconds = (course.ended_ns - began_ns) / 1e9
-        return Trial(
-            block=here.block,
-            round=planned.round,
-            cell=cell.id,
-            users=cell.users,
-            began_ms=round(1000 * (clock.now().timestamp() - seconds)),
-            seconds=seconds,
-            elapsed_us=np.sort(took_ns // 1000),
+        took_us = [
+            ((each.returned_ns or 0) - each.invoked_ns) / 1000
+            for each in record.requests
+            if each.outcome == "ok" and each.invoked_ns < course.ended_ns
+        ]
+        return ended_now(
+            planned,
+            here.block,
+            (course.ended_ns - began_ns) / 1e9,
+            took_us,
             errors=sum(each.outcome != "ok" for each in record.requests),
             wrong=report.violations,
             service_cpu_ms=_cpu_ms(service, cpu_ms, bench.deployments.of(cell)),

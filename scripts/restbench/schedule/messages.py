@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 from restbench.deploy.database import Database, answering, fresh
 from restbench.drive import messages, monitor, pgbench
@@ -65,15 +66,11 @@ class MessagesRun(LoadRun):
 
     stores: Mapping[str, Store] = field(kw_only=True)
     """The databases, by the settings of PostgreSQL that cells name."""
-    meter: resources.Meter | None = None
-    """The meter of the database's resources in the current trial."""
+    meter: resources.Meter = field(init=False)
 
     def level(self, cell: Cell) -> Messages:
         """The messages of a cell, by its level of complexity."""
-        found = self.order.experiment.messages(cell.complexity)
-        if found is None:
-            raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
-        return found
+        return cast(Messages, self.order.experiment.messages(cell.complexity))
 
     def queues(self, cell: Cell) -> InDatabase | InProcess:
         """The queues of a cell, in a database or in the service's memory."""
@@ -147,8 +144,6 @@ class MessagesRun(LoadRun):
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:
         """The trial with the resources that the database used, the stages of sends and pops, and
         the number of violations: whether messages popped and messages left are those sent."""
-        if self.meter is None:
-            raise TypeError("after() comes after before()")
         since_ms, used = self.meter.used()
         memory_mib = resources.memory_mib(self.stores[cell.postgres].database.pids())
         violations = self._violations(cell, sent)
@@ -249,7 +244,7 @@ class MessagesDriver(ClosedDriver):
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
-        kind = cell.id if at_rate else _limit(cell)
+        arm, kind = (AT_RATE, cell.id) if at_rate else (PGBENCH, _limit(cell))
         try:
             with answering():
                 queues = store.of(cell)
@@ -268,7 +263,6 @@ class MessagesDriver(ClosedDriver):
         except EnvironmentProblem as error:
             here.note("no-limit", str(error), cell)
             return
-        arm = AT_RATE if at_rate else PGBENCH
         reported = {
             "per_s": found.per_s,
             "mean_ms": found.latency_ms,
@@ -277,7 +271,7 @@ class MessagesDriver(ClosedDriver):
             "database_wal_kib": found.wal_kib,
         }
         extras = {f"{arm}_{name}": value for name, value in reported.items() if value is not None}
-        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
+        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == kind]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)

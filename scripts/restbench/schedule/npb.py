@@ -22,11 +22,10 @@ from restbench.drive.npb_runs import KernelRun, Program, ServiceCall
 from restbench.experiment.cell import Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.failures import EnvironmentProblem, NotOffered
-from restbench.machine import clock, machine_cpu, process
+from restbench.machine import machine_cpu, process
 from restbench.machine.placement import core_list
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, BlockRun
-from restbench.schedule.once_each import OnceEach
+from restbench.schedule.block_run import BlockOrder, BlockRun, OnceEach, ended_now
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
@@ -149,15 +148,11 @@ def reduced(
     of the process, whose times include their inputs. Its extras are the times that are compared."""
     calls = served.calls[-kept:]
     kept_s = [each.client_seconds for each in calls] or _of(direct, kept, "total_seconds")
-    seconds = sum(kept_s)
-    return Trial(
-        block=block,
-        round=planned.round,
-        cell=planned.cell.id,
-        users=planned.cell.users,
-        began_ms=round(1000 * (clock.now().timestamp() - seconds)),
-        seconds=seconds,
-        elapsed_us=np.sort(np.rint(1e6 * np.asarray(kept_s)).astype(np.int64)),
+    return ended_now(
+        planned,
+        block,
+        sum(kept_s),
+        1e6 * np.asarray(kept_s),
         service_cpu_ms=served.cpu_ms,
         memory_mib=served.memory_mib,
         extras=extras_of(direct, calls, kept) | extras_of_clients(calls, served.by_client),

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import partial
 from pathlib import Path
@@ -51,13 +51,11 @@ def opened(wanted: BlockOrder) -> AbstractContextManager[Driver]:
     return under_load.opened(TraceDriver, LoadRun, wanted)
 
 
+@dataclass
 class TraceDriver:
     """Traces in one block (Driver)."""
 
-    def __init__(self, here: LoadRun) -> None:
-        """The block's experiment must have a table [trace]."""
-        self.here = here
-        self._table = here.order.experiment.table(Trace)
+    here: LoadRun
 
     def pilot(self) -> None:
         """Nothing to find out: the experiment's file says how long a trace is (LoadDriver)."""
@@ -75,7 +73,7 @@ class TraceDriver:
         here, cell = self.here, planned.cell
         if lack := renewed(here, cell):
             raise EnvironmentProblem(lack)
-        asked = self._table.run_of(cell)
+        asked = here.order.experiment.table(Trace).run_of(cell)
         seconds = round(asked.duration_s[here.order.profile_name])
         folder = here.run.trace(here.block, cell.id)
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +81,9 @@ class TraceDriver:
         sent, trial, faults = self._loaded(planned, asked, seconds, folder)
         if not trial.completions and not trial.wrong:
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
-        samples = _samples(folder)
+        file = folder / SAMPLES
+        lines = file.read_text("utf-8").splitlines() if file.exists() else ()
+        samples = [json.loads(line) for line in lines]
         happened = [*self._incidents(cell, sent, samples), *faults]
         began_ms, level = sent.opened.epoch_ms, here.order.experiment.messages(cell.complexity)
         traced = FullTrace(
@@ -164,13 +164,6 @@ def _courses(sent: LoadResult, seconds: int) -> tuple[Course, ...]:
     stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
     found = analysis.courses(ends_us, records["elapsed_us"], codes(records), stages, seconds)
     return tuple(found)
-
-
-def _samples(folder: Path) -> list[dict[str, Any]]:
-    path = folder / SAMPLES
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def codes(records: npt.NDArray[Any]) -> npt.NDArray[np.str_]:

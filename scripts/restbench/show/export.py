@@ -77,7 +77,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
     definition = experiment.load(run.experiment_file, run.cores_allowed())
-    objective = definition.objective
+    objective = definition.open.objective if definition.open else None
     cells = {row.cell.id: row.cell for row in rows}
     return RunExport(
         form=exported.FORMAT_VERSION,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
+from restbench.experiment.records import BreakEven, Microbench
 from restbench.show import wording
 from restbench.show.document import Column, number
-from restbench.store.microbench_records import BreakEven, Microbench
 
 READING = (
     "The table shows from how many rows of 50 elements (times 50 x 20) on, and so from how many "

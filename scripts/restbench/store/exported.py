@@ -2,8 +2,8 @@
 
 It is written from the trials at a run's end, and again by `restbench report`. The page, the tables
 and comparisons are made from this file alone (`analyse.exported`), so a copy of a run needs no
-trials. Its JSON schema is `run.schema.json` next to this module. What a driver does not measure is
-absent, never 0.
+trials. Its JSON schema is `run.schema.json` next to this module, and `experiment.columns` explains
+what is a column of a table. What a driver does not measure is absent, never 0.
 """
 
 from __future__ import annotations
@@ -79,9 +79,7 @@ class CellEntry(Record):
     logs: Logs | None = None
     """Numbers of lines and rules, where a request consists of lines of a log."""
     throughput_per_s: Estimate | None = None
-    """Correct responses per second."""
     cpu_ms_per_request: Estimate | None = None
-    """CPU time of the service per correct response."""
     mean_ms: Estimate | None = None
     p50_ms: Estimate | None = None
     p95_ms: Estimate | None = None
@@ -114,7 +112,6 @@ class BlockEntry(Record):
     """
 
     cell: str
-    """The cell's id."""
     block: int
     trials: Count | None = None
     completions: Count | None = None
@@ -125,9 +122,7 @@ class BlockEntry(Record):
     """The total time that was kept of the trials."""
     cpu_ms_per_request: float | None = None
     generator_share: float | None = None
-    """The load generator's share of the CPU time of service and load generator, 0 to 1."""
     users_in_flight: float | None = None
-    """Mean number of users that were waiting for an answer: X R over all completions."""
     mean_ms: float | None = None
     p50_ms: float | None = None
     p90_ms: float | None = None
@@ -136,7 +131,6 @@ class BlockEntry(Record):
     within_block_se: float | None = None
     """Relative standard error of the throughput over the block's trials."""
     load_cpu_pct: float | None = None
-    """CPU use of the load generator, percent of one core."""
     machine_cpu_pct: float | None = None
     """CPU use of all processes, percent of the cores that the run may use; `steal_pct` and
     `foreign_pct` are percentages of the same."""
@@ -167,7 +161,6 @@ class BlockEntry(Record):
     kinds: Mapping[str, KindEntry] = Field(default_factory=dict)
     """The kinds of requests of a mix, by name."""
     extras: Mapping[str, float] = Field(default_factory=dict)
-    """Metrics that only the cell's driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
     """Why the block has no result, or an incomplete one."""
@@ -182,10 +175,8 @@ class StepEntry(Record):
     """
 
     cell: str
-    """The cell's id."""
     block: int
     rate_per_s: float
-    """The offered rate."""
     achieved_per_s: float
     """Correct answers per second."""
     arrivals: Count
@@ -205,11 +196,8 @@ class StepEntry(Record):
     p95_ms: float | None = None
     p99_ms: float | None = None
     load_cpu_pct: float | None = None
-    """CPU use of the load generator, percent of one core."""
     met: bool
-    """Whether the step met the experiment's objective."""
     reasons: tuple[str, ...] = ()
-    """Why the step did not meet it."""
 
 
 class SeriesEntry(JoinedCourse):
@@ -274,7 +262,6 @@ class ManifestEntry(RunRecord):
     """The total time of the finished blocks."""
     interruptions: Count = 0
     interrupted: tuple[Interruption, ...] = ()
-    """Each interruption."""
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
     """Time by phase; only in older runs."""

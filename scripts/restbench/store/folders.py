@@ -1,4 +1,4 @@
-"""The layout of a run on disk (results/README.md): where each file lies, and nothing else."""
+"""The layout of a run on disk: where each file lies. results/README.md says what is in each."""
 
 from __future__ import annotations
 
@@ -37,60 +37,38 @@ class CellFolder(Folder):
     window_record = FolderPath("window.json")
     """A LongWindow; written last, so a folder without it holds no result."""
     samples = FolderPath("samples.jtl")
-    """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
     sar_binary = FolderPath("sar.bin")
-    """What `sar -o` wrote."""
     sar_json = FolderPath("sar.json")
-    """The same as JSON (`sadf -j`): CPU per core, memory, context switches, run queue."""
     pidstat = FolderPath("pidstat.txt")
-    """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
     metrics = FolderPath("metrics.jsonl")
-    """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
 
 
 class RunFolder(Folder):
     """The folder of one run: `results/<run>/`."""
 
     manifest_file = FolderPath("manifest.json")
-    """A Manifest."""
     payloads = FolderPath("payloads")
     """The request bodies, by level of complexity; empty where the clients generate them."""
     experiment_file = FolderPath("experiment.toml")
-    """The experiment as it was when the run started."""
     claims_file = FolderPath("claims.toml")
-    """The claims and their tests as they were before the first cell."""
     calibration_file = FolderPath("calibration.json")
-    """The newest calibration of its machine when the run began."""
     microbench_file = FolderPath("microbench.json")
-    """A copy of the newest microbenchmark of the run's machine."""
     machine_file = FolderPath("machine.json")
-    """Processors, memory, kernel, versions of every tool."""
     exported_file = FolderPath("run.json")
-    """The whole run in one file, made from the others (`exported`)."""
     proofs_file = FolderPath("proofs.json")
     """A list of Proofs, one for each `Proof.key`."""
     interruptions_file = FolderPath("interruptions.jsonl")
     """One Interruption per line; absent where there was none."""
     test_matrix_csv = FolderPath("tables/test-matrix.csv")
-    """The study's table: a row per cell."""
     factorial_json = FolderPath("tables/factorial.json")
-    """The effects of a factorial design."""
     open_load_csv = FolderPath("tables/open-load.csv")
-    """The highest rate of an open load: a row per cell."""
     open_load_steps_csv = FolderPath("tables/open-load-steps.csv")
-    """The rates of an open load that were tried: a row per step."""
     messages_csv = FolderPath("tables/messages.csv")
-    """Message loads with the resources that their database used: a row per cell."""
     npb_csv = FolderPath("tables/npb.csv")
-    """The times of each NAS kernel: a row per cell."""
     report = FolderPath("report.html")
-    """The page that shows everything and links to the rest."""
     figures = FolderPath("figures")
-    """The folder of all figures."""
     dashboards = FolderPath("dashboards")
-    """The folder of all JMeter dashboards that were made."""
     windows = FolderPath("raw/windows")
-    """A folder for each long window."""
     traces = FolderPath("raw/traces")
     """A folder for each trace; its `trace.json` is a FullTrace (`traces`)."""
 

@@ -8,15 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from restbench.experiment.records import Calibration
+from restbench.experiment.records import MachineFinding
 from restbench.failures import Unreadable
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.store import store, writing
-from restbench.store.microbench_records import Microbench
 from restbench.store.store import Run
 
-Finding = TypeVar("Finding", Calibration, Microbench)
+Finding = TypeVar("Finding", bound=MachineFinding)
 Note = Callable[[str], None]
 """Receives a line on a finding that was left out or differs, and why."""
 
@@ -36,16 +35,13 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
             note(f"left out: {error}")
     made.sort(key=lambda each: datetime.fromisoformat(each.made))
     fitting = [each for each in made if not machine.identity_differences(each.machine, identity)]
-    if fitting:
-        return fitting[-1]
-    if made:
+    if made and not fitting:
         newest = made[-1]
-        differs = _differences(
-            machine.identity_differences(newest.machine, identity), newest.machine, identity
-        )
+        names = machine.identity_differences(newest.machine, identity)
+        differs = _differences(names, newest.machine, identity)
         what = f"the {kind.__name__.lower()} of {newest.made}"
         note(f"refused: {what} comes from another machine ({differs})")
-    return None
+    return fitting[-1] if fitting else None
 
 
 def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -> None:
@@ -72,7 +68,7 @@ def _differences(names: Iterable[str], there: Identity, here: Identity) -> str:
     return "; ".join(reported)
 
 
-def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:
+def keep(found: MachineFinding, folder: Path = store.CALIBRATIONS) -> Path:
     """Write a finding to a file that is named by the time it was made; returns the file."""
     path = folder / f"{found.made[:19].replace(':', '-')}.json"
     writing.write_model(path, found)

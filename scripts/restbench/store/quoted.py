@@ -6,8 +6,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from restbench.experiment.cell import Record
-from restbench.experiment.records import CheckEntry
-from restbench.store.microbench_records import BreakEven
+from restbench.experiment.records import BreakEven, CheckEntry
 
 
 class AnswerEntry(Record):
@@ -15,8 +14,6 @@ class AnswerEntry(Record):
 
     sentence: str
     """What is best, over the whole run."""
-    places: tuple[str, ...] = ()
-    """Of older runs: where which technique is best, in words."""
     reasons: tuple[str, ...] = ()
     """Why to believe the sentence."""
 
@@ -36,12 +33,10 @@ class PartEntry(Record):
     margin: float
     """The difference that does not count, as a part of the smaller value: 0.05 is 5 %."""
     study_value: float | None = None
-    """The ratio in the study, where it is published as a number."""
     verdict: str
     headline: str
     """The verdict in words, with the interval's half-width and the minutes that are missing."""
     decides: bool = True
-    """Whether the claim's verdict depends on this ratio; if not, it is only shown with it."""
 
 
 class ClaimEntry(Record):
@@ -54,9 +49,7 @@ class ClaimEntry(Record):
     """The verdict with its details: what is missing, which effect could have been detected."""
     why: str
     cells: tuple[str, ...] = ()
-    """The ids of the cells that the claim is about."""
     reading: str = ""
-    """How the claim is tested, in plain words."""
     parts: tuple[PartEntry, ...] = ()
     warned: tuple[str, ...] = ()
     """Those of these cells that have warnings, each with its warnings."""

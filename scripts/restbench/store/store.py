@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,13 +20,13 @@ from restbench.experiment.records import (
     Calibration,
     Interruption,
     Manifest,
+    Microbench,
     Proof,
 )
-from restbench.failures import BadConfiguration, Unreadable
+from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable
 from restbench.machine import storage
 from restbench.machine.placement import Cores, Placement, allowed_cores, place
 from restbench.store.folders import RunFolder
-from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
@@ -31,6 +34,8 @@ M = TypeVar("M", bound=BaseModel)
 #: so that an older restbench refuses a record that it would misread. Records of older versions are
 #: read as long as no member was removed.
 OLDEST = 1
+#: Errors of a file system that cannot lock folders (NFS).
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
@@ -60,8 +65,14 @@ def read_model(path: Path, kind: type[M], mend: str = "") -> M:
     """
     mend = mend or _MENDS.get(kind, _MEND)
     document = read_object(path, mend)
-    if "schema_version" in kind.model_fields:
-        _require_known(path, document)
+    form, commit = document.get("schema_version", 0), document.get("git_commit")
+    has_form = "schema_version" in kind.model_fields
+    if has_form and not (isinstance(form, int) and OLDEST <= form <= SCHEMA_VERSION):
+        writer = f"the version of git commit {commit}" if commit else "the restbench"
+        raise Unreadable(
+            f"{path}: of form {form!r}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
+            f"read it with {writer}, which wrote it"
+        )
     try:
         return kind.model_validate_json(json.dumps(document))
     except ValidationError as error:
@@ -93,22 +104,6 @@ def read_json(path: Path, mend: str) -> Any:
     except (ValueError, RecursionError) as error:
         what = "not a whole JSON document" if text.strip() else "empty"
         raise Unreadable(f"{path}: {what}: {mend}") from error
-
-
-def _require_known(path: Path, document: dict[str, Any]) -> None:
-    form = document.get("schema_version")
-    if not isinstance(form, int) or form < OLDEST:
-        raise Unreadable(
-            f"{path}: of a form that was never in use ({form!r}): this version reads forms "
-            f"{OLDEST} to {SCHEMA_VERSION}; measure again"
-        )
-    if form > SCHEMA_VERSION:
-        commit = document.get("git_commit")
-        newer = f"the version of git commit {commit}" if commit else "a newer restbench"
-        raise Unreadable(
-            f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
-            f"read it with {newer}, which wrote it"
-        )
 
 
 class Run(RunFolder):
@@ -167,21 +162,22 @@ class Run(RunFolder):
 
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""
-        return _lines_of(self.interruptions_file, Interruption)
+        path = self.interruptions_file
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+            return [Interruption.model_validate_json(line) for line in lines]
+        except ValueError as error:
+            raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error
 
     def calibration(self) -> Calibration | None:
         """The calibration next to the run, if there is one."""
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
 
-    def load_cores(self) -> int | None:
-        """The number of cores reserved for the load generator by that calibration; None without."""
-        made = self.calibration()
-        return made.load_cores if made else None
-
     def cores(self, placement: Placement = "unbound") -> Cores:
-        """The cores of a service and of the load generator on this machine."""
-        return place(placement, allowed_cores(), self.load_cores())
+        """The cores of a service, and of the load generator as that calibration reserves them."""
+        made = self.calibration()
+        return place(placement, allowed_cores(), made.load_cores if made else None)
 
     def microbench(self) -> Microbench | None:
         """The microbenchmark next to the run, if there is one."""
@@ -208,15 +204,30 @@ class Run(RunFolder):
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 
-def _lines_of(path: Path, kind: type[M]) -> list[M]:
-    """Read a file with one record per line; empty where there is no such file."""
-    if not path.exists():
-        return []
+@contextlib.contextmanager
+def locked(run: Run) -> Iterator[bool]:
+    """Hold the lock of a run, so that no other process continues it meanwhile. The kernel releases
+    it when the process ends, however it ends.
+
+    Yields False where the file system has no locks. Raises EnvironmentProblem where another process
+    holds the lock.
+    """
+    folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY)
+    is_held = True
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [kind.model_validate_json(line) for line in lines]
-    except ValueError as error:
-        raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EnvironmentProblem(
+                f"{run.path}: another process is measuring this run: wait until it ends"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            is_held = False
+        yield is_held
+    finally:
+        os.close(folder)
 
 
 def require_room(results: Path = RESULTS) -> None:
@@ -231,11 +242,9 @@ def create_run(name: str, results: Path = RESULTS) -> Run:
 
     Raises StorageProblem where the folder cannot be created.
     """
-    with storage.writing(results):
-        results.mkdir(parents=True, exist_ok=True)
     for candidate in (name, *(f"{name}-{number}" for number in range(2, 100))):
         with storage.writing(results), contextlib.suppress(FileExistsError):
-            (results / candidate).mkdir()
+            (results / candidate).mkdir(parents=True)
             return Run(results / candidate)
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 

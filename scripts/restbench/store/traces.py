@@ -51,7 +51,6 @@ class TraceRecord(Record):
     """The identity of a trace, as in both `trace.json` and `run.json`."""
 
     cell: str
-    """The cell's id."""
     block: int
     began_ms: int
     """Milliseconds since the epoch."""

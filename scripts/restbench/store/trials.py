@@ -42,7 +42,6 @@ class Trial:
     block: int
     round: int
     cell: str
-    """The cell's id."""
     users: int
     began_ms: int
     """When the kept part began, milliseconds since the epoch."""

@@ -15,7 +15,7 @@ from restbench.analyse import measures
 from restbench.commands import ab
 from restbench.experiment import experiment
 from restbench.experiment.statistics import paired_ratio
-from restbench.experiment.thresholds import Limit, Thresholds
+from restbench.experiment.study import Limit, Thresholds
 from restbench.failures import BadConfiguration, CellsFailed, Failure, Regression, WrongAnswers
 from restbench.judge import builds as judged
 from restbench.judge.answer import answer

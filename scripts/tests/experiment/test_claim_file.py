@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fixture_run import cell
 
-from restbench.experiment import claim_file, experiment
+from restbench.experiment import claim_file, experiment, toml_file
 from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.claim_file import Part
 from restbench.failures import BadConfiguration
@@ -163,7 +163,7 @@ def test_a_side_can_be_a_difference_a_quotient_or_the_best_of_several() -> None:
 )
 def test_a_wrong_file_is_refused_by_claim_and_key(old: str, new: str, expected: str) -> None:
     with pytest.raises(BadConfiguration) as refused:
-        claim_file.parse(SMALL.replace(old, new, 1).encode(), "mine")
+        toml_file.parse(SMALL.replace(old, new, 1).encode(), claim_file.Claims, "mine")
     assert str(refused.value).startswith("mine: ")
     assert expected in str(refused.value)
 
@@ -172,7 +172,7 @@ def test_an_id_that_is_there_twice_is_refused() -> None:
     twice = SMALL + SMALL[SMALL.index("[[claims]]") :]
     assert len(tomllib.loads(twice)["claims"]) == 2
     with pytest.raises(BadConfiguration, match="id 'J9' appears twice"):
-        claim_file.parse(twice.encode(), "mine")
+        toml_file.parse(twice.encode(), claim_file.Claims, "mine")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -181,6 +181,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_complexity_that_the_experiment_does_not_define_is_refused() -> None:
-    claims = claim_file.parse(SMALL.encode(), "mine")
+    claims = toml_file.parse(SMALL.encode(), claim_file.Claims, "mine")
     with pytest.raises(BadConfiguration, match=r"claims\.J9: complexity: 'low' is not one of"):
         claim_file.check_complexities(claims, ["small", "large"], "mine")

@@ -123,11 +123,11 @@ def test_the_claims_lie_next_to_the_experiment_and_are_on_its_levels() -> None:
 def test_the_published_table_is_of_every_kernel() -> None:
     expected = {f"{kernel}-{name}" for kernel in CLASSES for name in ("S", "W", "A", "B")}
     assert set(published().rows) == {each.replace("MG-W", "MG-W30") for each in expected}
-    known = published().row("IS-W")
+    known = published().rows.get("IS-W")
     assert known is not None
     assert (known.normal_s, known.service_s) == (0.022, 0.016)
     assert known.ratio == pytest.approx(0.016 / 0.022)
-    assert published().row("MG-W") is None
+    assert published().rows.get("MG-W") is None
 
 
 #: Of the study's 32 pairs of seconds and Mop/s those that are no result of a run.
@@ -140,7 +140,7 @@ NO_RESULTS = {
 def test_exactly_nine_published_pairs_are_no_result_of_a_run() -> None:
     found: dict[str, set[str]] = {"normal": set(), "service": set()}
     for level in published().rows:
-        known = published().row(level)
+        known = published().rows.get(level)
         assert known is not None
         pairs = {
             "normal": (known.normal_s, known.normal_mops),
@@ -190,7 +190,7 @@ def test_the_studys_screens_are_slower_than_its_own_normal_execution() -> None:
     slower = {
         level: seconds / known.normal_s
         for level, seconds in published().screens_s.items()
-        if (known := published().row(level))
+        if (known := published().rows.get(level))
     }
     assert {level: round(ratio, 3) for level, ratio in slower.items()} == {
         "IS-B": 1.168, "MG-W30": 1.018, "FT-A": 1.027, "CG-A": 1.035,

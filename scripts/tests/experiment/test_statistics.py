@@ -22,7 +22,6 @@ def test_a_t_interval_has_the_methods_half_width() -> None:
     assert interval.mean == pytest.approx(101.1)
     assert interval.half_width == pytest.approx(1.13528, abs=5e-6)
     assert (interval.low, interval.high) == pytest.approx((99.96472, 102.23528), abs=1e-5)
-    assert interval.count == 20
 
 
 def test_a_t_interval_needs_two_runs() -> None:

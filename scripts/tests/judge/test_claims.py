@@ -10,7 +10,7 @@ from stated_claims import BASE, claim, decided, part, rows, times
 from synthetic_rows import row, with_facts
 
 from restbench.analyse.measures import Row
-from restbench.experiment import claim_file
+from restbench.experiment import claim_file, toml_file
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof
 from restbench.judge import claims
@@ -377,7 +377,9 @@ def test_a_claim_on_structure_is_decided_by_proofs(
     proofs: list[Proof], verdict: str, why: str
 ) -> None:
     text = 'title = "t"\nmargin = 0.05\n[[claims]]\nid = "F"\ntext = "t"\nreading = "r"\n'
-    file = claim_file.parse((text + 'proofs = { java = ["serial"] }').encode(), "test")
+    file = toml_file.parse(
+        (text + 'proofs = { java = ["serial"] }').encode(), claim_file.Claims, "test"
+    )
     found = decided(file, [], proofs)
     assert found.verdict == verdict
     assert found.why.startswith(why)

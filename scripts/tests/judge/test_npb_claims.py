@@ -155,6 +155,6 @@ def test_the_claims_have_the_ratios_of_the_published_table() -> None:
     told = {level: ratio for part in parts for level, ratio in part.study_values.items()}
     assert set(told) == set(levels)
     for level, found in told.items():
-        known = published().row(level)
+        known = published().rows.get(level)
         assert known is not None
         assert found == pytest.approx(known.ratio, rel=1e-3)

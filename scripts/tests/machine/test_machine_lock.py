@@ -18,7 +18,7 @@ from stub_bench import Bench
 from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
-from restbench.store import run_lock, store
+from restbench.store import store
 from restbench.store.store import Run
 from tools.bench_growth import bench_growth
 from tools.bench_limit import bench_limit
@@ -55,8 +55,7 @@ def name(monkeypatch: pytest.MonkeyPatch) -> str:
 AT_WORK = """
 import sys, time
 from pathlib import Path
-from restbench.store.run_lock import locked
-from restbench.store.store import Run
+from restbench.store.store import Run, locked
 with locked(Run(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(600)
@@ -70,9 +69,9 @@ def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
     refused = pytest.raises(EnvironmentProblem, match="another process is measuring this run")
     with beside(AT_WORK, str(run.path)) as holder:
         assert line_of(holder) == "held"
-        with refused, run_lock.locked(run):
+        with refused, store.locked(run):
             pass
-    with run_lock.locked(run) as is_held:
+    with store.locked(run) as is_held:
         assert is_held
 
 

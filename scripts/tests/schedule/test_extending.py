@@ -11,7 +11,7 @@ from made_blocks import View, measured, order_of
 
 from restbench.commands import measuring
 from restbench.failures import BadConfiguration, Interrupted
-from restbench.schedule import block, resuming, runner
+from restbench.schedule import begin, block, runner
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.usefixtures("known_machine")
@@ -29,7 +29,7 @@ def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_h
     finished: Run,
 ) -> None:
     begun = finished.manifest()
-    order = resuming.order_to_extend(finished, 17)
+    order = begin.order_to_extend(finished, 17)
     assert {each.cell for each in order.plan} == {each.cell for each in begun.plan}
     assert order.claims_text == finished.claims_file.read_text()
     assert order.experiment_text == finished.experiment_file.read_text()
@@ -43,7 +43,7 @@ def test_it_measures_one_block_more_and_keeps_those_there_were(
 ) -> None:
     first = finished.trials.trials()
     monkeypatch.setattr(runner, "undecided", lambda _run: [])
-    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
+    manifest = runner.execute(begin.order_to_extend(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert manifest.status == "complete"
     assert len(finished.trials.trials()) == len(first) * 3 // 2
@@ -71,7 +71,7 @@ def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "undecided", lambda _run: [SimpleNamespace(parts=())])
-    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
+    manifest = runner.execute(begin.order_to_extend(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 
 
@@ -84,10 +84,10 @@ def test_killed_while_it_was_extended_it_can_be_extended_again(
 
     monkeypatch.setattr(block, "measure", dies)
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(resuming.order_to_extend(finished, 5), finished, View())
+        runner.execute(begin.order_to_extend(finished, 5), finished, View())
     assert finished.manifest().status == "interrupted"
     monkeypatch.setattr(block, "measure", measured)
-    manifest = runner.execute(resuming.order_to_extend(finished, 5), finished, View())
+    manifest = runner.execute(begin.order_to_extend(finished, 5), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert [each.how for each in finished.interruptions()] == ["extended", "interrupted"]
 
@@ -103,12 +103,12 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
         runner.execute(order_of(tmp_path, 2, 2), run, View())
     again = re.escape(f"'{run.manifest().command} --resume' continues it")
     with pytest.raises(BadConfiguration, match=again):
-        resuming.order_to_extend(run, 5)
+        begin.order_to_extend(run, 5)
 
 
 def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) -> None:
     for each in finished.trials.blocks():
         finished.trials.finish(each.block, each.began)
-    order = resuming.order_to_extend(finished, 0.26)
+    order = begin.order_to_extend(finished, 0.26)
     assert order.profile.block_s == pytest.approx(5.0)
     assert order.profile.blocks_max == 2 + 3

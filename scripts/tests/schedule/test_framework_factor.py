@@ -19,7 +19,7 @@ from stub_cli import stub_command
 
 from restbench.commands import measuring
 from restbench.deploy import programs, service
-from restbench.experiment import claim_file, experiment
+from restbench.experiment import claim_file, experiment, toml_file
 from restbench.experiment.cell import (
     ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
@@ -101,7 +101,9 @@ def test_a_claim_names_frameworks_of_its_service() -> None:
     known = {cell.framework for cell in claim_file.load(path).claims[0].cells}
     assert known == {"flask", "fastapi"}
     with pytest.raises(BadConfiguration, match=r"claims\.G1.*'jetty' is not one of the python"):
-        claim_file.parse(text.replace('"fastapi" }', '"jetty" }').encode(), "claims")
+        toml_file.parse(
+            text.replace('"fastapi" }', '"jetty" }').encode(), claim_file.Claims, "claims"
+        )
 
 
 def test_the_shipped_experiment_has_every_framework() -> None:

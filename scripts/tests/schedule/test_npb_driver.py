@@ -16,7 +16,7 @@ from stub_kernel import REFUSAL
 from restbench.drive import npb_runs
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import Npb, Runs
-from restbench.schedule import once_each
+from restbench.schedule import block_run
 from restbench.schedule.block import take_round
 from restbench.schedule.npb import NpbDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
@@ -29,7 +29,7 @@ TABLE = Npb(run_max_s=60, runs={"p": {"S": Runs(runs=2, kept=1)}}, published=pub
 def now_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock of the block; each trial takes a second of it."""
     clock = [0.0]
-    monkeypatch.setattr(once_each, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(block_run, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     return clock
 
 

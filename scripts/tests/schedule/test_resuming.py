@@ -20,7 +20,7 @@ from restbench.commands import measuring, results
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import ChangedDuringRun, EnvironmentProblem, Interrupted, Unreadable
-from restbench.schedule import begin, resuming, runner
+from restbench.schedule import begin, runner
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.store import Run
@@ -66,27 +66,25 @@ def killed_run(path: Path, order: Order) -> Run:
     return run
 
 
-def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.UnfinishedRun]:
+def known(run: Run, order: Order, claims: str | None = None) -> dict[Run, tuple[str, ...]]:
     wanted = replace(order, claims_text=claims)
-    return resuming.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
+    return begin.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
 
 
 def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
-    (found,) = known(run, order)
-    assert found.run.path == run.path
-    assert found.differences == ()
+    assert known(run, order) == {run: ()}
 
 
 def test_where_no_run_can_go_on_a_line_says_so_with_what_differs(run: Run, order: Order) -> None:
     told: list[str] = []
     runs = store.runs(run.path.parent)
     other = replace(order, experiment_text=order.experiment_text + "\n")
-    assert resuming.to_go_on_with(other, runs, told.append) is None
+    assert begin.to_go_on_with(other, runs, told.append) is None
     assert told == [
         "nothing to resume: no unfinished run of stubbed with profile p; "
         "first differs in the experiment's file; a new run begins"
     ]
-    assert resuming.to_go_on_with(order, runs, told.append) == run
+    assert begin.to_go_on_with(order, runs, told.append) == run
     assert len(told) == 1
 
 
@@ -94,14 +92,14 @@ def test_of_several_unfinished_runs_the_newest_goes_on(run: Run, order: Order) -
     newer = killed_run(run.path.with_name("a-later-one"), order)
     manifest = newer.manifest().model_copy(update={"started": "2999-01-01T00:00:00+00:00"})
     writing.write_model(newer.manifest_file, manifest)
-    assert [each.run.name for each in known(run, order)] == ["a-later-one", "first"]
+    assert [each.name for each in known(run, order)] == ["a-later-one", "first"]
 
 
 def test_a_complete_run_goes_on_only_where_its_page_is_lacking(run: Run, order: Order) -> None:
     finish(run, run.manifest(), status="complete")
-    assert [each.differences for each in known(run, order)] == [()]
+    assert known(run, order) == {run: ()}
     write_text(run.report, "<html>")
-    assert known(run, order) == []
+    assert known(run, order) == {}
 
 
 def test_a_run_that_was_killed_before_its_page_was_made_is_not_said_to_be_extended(
@@ -115,15 +113,14 @@ def test_a_run_that_was_killed_before_its_page_was_made_is_not_said_to_be_extend
 def test_a_kept_copy_does_not_go_on(run: Run, order: Order) -> None:
     shutil.rmtree(run.payloads)
     run.trials.path.unlink()
-    assert known(run, order) == []
+    assert known(run, order) == {}
 
 
 def test_a_run_whose_clients_make_what_they_send_goes_on(tmp_path: Path) -> None:
     calls = measuring.order_for("calls", "smoke", "", [])
     run = killed_run(tmp_path / "results" / "calls", calls)
     assert [*run.payloads.iterdir()] == []
-    (found,) = known(run, replace(calls, claims_text=None), calls.claims_text)
-    assert (found.run.path, found.differences) == (run.path, ())
+    assert known(run, replace(calls, claims_text=None), calls.claims_text) == {run: ()}
     assert not run.is_of_old_form
 
 
@@ -155,12 +152,12 @@ def test_what_a_run_is_judged_by_is_copied_before_it_has_begun(
 
 def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
     fewer = replace(order, plan=order.plan[:2])
-    assert known(run, fewer)[0].differences == ("the cells or the minutes",)
+    assert known(run, fewer)[run] == ("the cells or the minutes",)
     other = replace(order, experiment_text=order.experiment_text + "\n")
-    assert known(run, other)[0].differences == ("the experiment's file",)
-    assert known(run, order, "claims")[0].differences == ("the claims' file",)
+    assert known(run, other)[run] == ("the experiment's file",)
+    assert known(run, order, "claims")[run] == ("the claims' file",)
     attached = replace(order, attached={"java": "http://127.0.0.1:1"})
-    assert known(run, attached)[0].differences == ("the attached services",)
+    assert known(run, attached)[run] == ("the attached services",)
 
 
 def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
@@ -169,15 +166,15 @@ def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
     broken = killed_run(run.path.with_name("broken"), order)
     broken.manifest_file.write_text("{")
     told: list[str] = []
-    found = resuming.unfinished(order, store.runs(run.path.parent), told.append)
-    assert [each.run.name for each in found] == ["first"]
+    found = begin.unfinished(order, store.runs(run.path.parent), told.append)
+    assert [each.name for each in found] == ["first"]
     assert len(told) == 1
     assert re.match(r"left out: .*broken/manifest\.json: not a whole JSON document", told[0])
 
 
 def test_a_run_without_its_experiments_file_is_of_another_one(run: Run, order: Order) -> None:
     run.experiment_file.unlink()
-    assert known(run, order)[0].differences == ("the experiment's file",)
+    assert known(run, order)[run] == ("the experiment's file",)
 
 
 def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(

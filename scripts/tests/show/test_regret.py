@@ -11,7 +11,7 @@ from stated_claims import BASE, times
 from synthetic_rows import row, with_kinds
 
 from restbench.analyse.measures import Row
-from restbench.experiment import claim_file
+from restbench.experiment import claim_file, toml_file
 from restbench.experiment.cell import Kind, Shape
 from restbench.judge import claims
 from restbench.show import export
@@ -71,7 +71,7 @@ def chosen(factor: float, spread: float = 0.004, p95: Sequence[float] = BASE) ->
 
 
 def entries(rows: list[Row]) -> list[ClaimEntry]:
-    found = claims.decide(claim_file.parse(CLAIMS.encode(), "test"), rows, ())
+    found = claims.decide(toml_file.parse(CLAIMS.encode(), claim_file.Claims, "test"), rows, ())
     return [export.claim(each) for each in found]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from synthetic_rows import row
 
 from restbench.analyse.measures import Row
-from restbench.experiment import claim_file
+from restbench.experiment import claim_file, toml_file
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof
 from restbench.judge import claims
@@ -24,7 +24,7 @@ def times(factor: float, spread: float = 0.004) -> list[float]:
 def claim(*parts: str) -> Claims:
     text = 'title = "t"\nmargin = 0.05\n[[claims]]\nid = "C"\ntext = "t"\nreading = "r"\n'
     text += "".join(f"[[claims.parts]]\n{part}\n" for part in parts)
-    return claim_file.parse(text.encode(), "test")
+    return toml_file.parse(text.encode(), claim_file.Claims, "test")
 
 
 def part(

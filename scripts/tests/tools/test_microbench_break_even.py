@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from restbench.experiment.cell import Shape
+from restbench.experiment.records import BreakEven, Score
 from restbench.show.document import table
 from restbench.show.microbench_text import BREAK_EVENS
-from restbench.store.microbench_records import BreakEven, Score
 from tools.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
 
 MEDIUM = {"medium": Shape(rows=1000, inner=50, columns=20)}

@@ -9,8 +9,8 @@ import pytest
 from command_line import tool
 from ports import free_port
 
+from restbench.experiment.records import Microbench
 from restbench.store import store
-from restbench.store.microbench_records import Microbench
 
 pytestmark = pytest.mark.live
 #: No number means anything: the JVMs have one compiler, and touch no heap beforehand.

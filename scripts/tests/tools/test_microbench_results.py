@@ -11,11 +11,11 @@ from fixture_run import FIXTURES, Made, build, cell, steady_load
 from shown_run import page_of, part_of
 
 from restbench.experiment.cell import Shape
+from restbench.experiment.records import BreakEven, Microbench, Score
 from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable, WrongAnswers
 from restbench.machine import machine
 from restbench.show.microbench_text import beats_serial, made_of
 from restbench.store import machine_findings
-from restbench.store.microbench_records import BreakEven, Microbench, Score
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model
 from tools.bench_microbench import document, keep

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from restbench.experiment.columns import HEADINGS
-from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.study import Thresholds
 from restbench.grouping import grouped
 from restbench.judge import builds, trust
 from restbench.judge.builds import Pair, ThresholdResult

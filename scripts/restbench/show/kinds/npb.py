@@ -216,7 +216,7 @@ def _study(
     heading: str, published: PublishedTable, of: Callable[[PublishedRow], object]
 ) -> doc.Column[Row]:
     """A column of the study's values by kernel and class; empty where none is published."""
-    known = {level: of(its) for level in published.rows if (its := published.row(level))}
+    known = {level: of(its) for level, its in published.rows.items()}
     return doc.number(heading, lambda row: known.get(row.cell.complexity))
 
 
@@ -301,7 +301,7 @@ def _of_study(found: Kernels) -> doc.Table:
         doc.number("Screen s", lambda of: rounded(published.screens_s.get(of[0]))),
         *map(own, _OURS),
     ]
-    levels = [(level, its) for level in published.rows if (its := published.row(level))]
+    levels = list(published.rows.items())
     return doc.table("The study's numbers, recomputed, and ours", columns, levels)
 
 
@@ -323,7 +323,7 @@ def _record(row: Row, published: PublishedTable) -> dict[str, object]:
     fields |= {name: series(row, name).median for name in COLUMNS}
     for name in RATIOS:
         fields |= wording.fields(name.replace("/", "_per_"), ratio(row, name))
-    known = published.row(row.cell.complexity)
+    known = published.rows.get(row.cell.complexity)
     fields |= {
         "study_normal_s": known and known.normal_s,
         "study_service_s": known and known.service_s,
