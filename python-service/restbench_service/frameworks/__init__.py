@@ -1,9 +1,10 @@
 """The table of web frameworks, each with the server around it."""
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-_GUNICORN = ("-m", "gunicorn", "-c", "gunicorn.conf.py")
+_GUNICORN = ("-m", "gunicorn", "-c", str(Path(__file__).parents[2] / "gunicorn.conf.py"))
 
 SERVER_HEADER = {"Server": "restbench"}
 """For servers that add their own name to an answer without a Server header."""
@@ -13,7 +14,7 @@ class Framework(NamedTuple):
     """A web framework: how it is started, and the server around it."""
 
     command: tuple[str, ...]
-    """Arguments of the interpreter, in the folder of the service."""
+    """Arguments of the interpreter."""
     server: str
     """The package that parses HTTP."""
     protocol: Literal["WSGI", "ASGI", "RSGI", "its own"]
