@@ -73,6 +73,22 @@ def _is_not_utf8(body: bytes) -> bool:
     return False
 
 
+def items(array: bytes, of: re.Pattern[bytes]) -> Iterator[bytes | None]:
+    """The elements of a well-formed array that are what group 1 of a next_element() matches.
+    The first other one gives None and ends the iteration, as its end is unknown."""
+    position = 1
+    while array.startswith(b"[") and (element := of.match(array, position)):
+        yield element[1]
+        if not element[1]:
+            return
+        position = element.end()
+
+
+def next_element(of: bytes) -> re.Pattern[bytes]:
+    """Matches an array's next element: of this pattern (group 1), or any other's beginning."""
+    return re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % of)
+
+
 def _pieces(body: bytes) -> Iterator[bytes]:
     """Parts of limited size, none of which ends between a backslash and the escaped character."""
     start = 0

@@ -37,9 +37,10 @@ class Strategy(Protocol):
         return
 
 
-def completed(call: Callable[[], bytes]) -> "Future[bytes]":
-    """Run the call on the calling thread. Returns its result or error as a completed future."""
-    future: Future[bytes] = Future()
+def completed(call: Callable[[], bytes], future: "Future[bytes] | None" = None) -> "Future[bytes]":
+    """Run the call on the calling thread, and complete the future, or a new one, with its result or
+    error. Returns the future."""
+    future = future or Future()
     try:
         future.set_result(call())
     except Exception as error:  # future.result() raises it

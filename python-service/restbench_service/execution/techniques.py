@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from itertools import count
+from typing import Any
 
 from ..process import allowed_cores, set_name
 from .faults import PoolClosedError, PoolFailedError
@@ -119,13 +120,13 @@ class PerRequest(_Pooled):
 
     def _end(self, job: Job, answer: "Future[bytes]", future: "Future[JobResult]") -> None:
         self.gate.leave(job)
-        error = future.exception()
-        if error is not None:
-            answer.set_exception(error)
-            return
-        done = future.result()
-        job.clock.add(done.elapsed_ns, done.ended_ns)
-        answer.set_result(done.value)
+
+        def body() -> Any:
+            done = future.result()
+            job.clock.add(done.elapsed_ns, done.ended_ns)
+            return done.value
+
+        completed(body, answer)
 
 
 class WorkerPool(Strategy):
@@ -169,8 +170,4 @@ class WorkerPool(Strategy):
     def _run(self, job: Job, answer: "Future[bytes]") -> None:
         done = completed(lambda: job.run(InOrderLoop()))
         self.gate.leave(job)
-        error = done.exception()
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(done.result())
+        completed(done.result, answer)

@@ -87,11 +87,6 @@ class Send(MessagesRequest):
     body: str
     key: str | None
 
-    @property
-    def fingerprint(self) -> bytes:
-        """A hash of what is asked, without the client. Both services compute the same one."""
-        return _fingerprint("send", self.queue, self.receiver, self.body)
-
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(MessagesRequest):
@@ -103,11 +98,6 @@ class Broadcast(MessagesRequest):
     key: str | None
     receiver: int = NOBODY
 
-    @property
-    def fingerprint(self) -> bytes:
-        """See Send.fingerprint."""
-        return _fingerprint("broadcast", ",".join(self.queues), NOBODY, self.body)
-
 
 @dataclass(frozen=True, slots=True)
 class Pop(MessagesRequest):
@@ -117,11 +107,6 @@ class Pop(MessagesRequest):
     client: int
     receiver: int
     key: str | None
-
-    @property
-    def fingerprint(self) -> bytes:
-        """See Send.fingerprint."""
-        return _fingerprint("pop", self.queue, self.receiver, "")
 
 
 Keyed = Send | Broadcast | Pop
@@ -153,5 +138,9 @@ class Outcome:
     """Parts of the compute time: waiting for a `connection`, and for answers of the `database`."""
 
 
-def _fingerprint(operation: str, queues: str, receiver: int, body: str) -> bytes:
-    return hashlib.sha256(f"{operation}\n{queues}\n{receiver}\n{body}".encode()).digest()
+def fingerprint(request: Keyed) -> bytes:
+    """A hash of what is asked, without the client. Both services compute the same one."""
+    operation = type(request).__name__.lower()
+    queues = ",".join(request.queues) if isinstance(request, Broadcast) else request.queue
+    body = "" if isinstance(request, Pop) else request.body
+    return hashlib.sha256(f"{operation}\n{queues}\n{request.receiver}\n{body}".encode()).digest()

@@ -29,6 +29,7 @@ from .requests import (
     Pop,
     Request,
     Send,
+    fingerprint,
 )
 from .shared_count import SharedCount
 from .techniques import QUEUE_TECHNIQUES, QueueTechnique
@@ -354,7 +355,7 @@ def _values(queue: Queue, request: Send | Broadcast | Pop) -> dict[str, Any]:
         "sender": request.client,
         "body": getattr(request, "body", None),
         "key": request.key,
-        "fingerprint": request.fingerprint if request.key else None,
+        "fingerprint": fingerprint(request) if request.key else None,
     }
 
 
