@@ -7,7 +7,6 @@ from pathlib import Path
 
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
-from .metrics_folder import name_folder
 from .process import (
     allow_descriptors,
     become,
@@ -15,6 +14,7 @@ from .process import (
     find_temporary_folder,
     free_address,
     free_socket,
+    name_metrics_folder,
 )
 from .settings import Settings
 
@@ -51,7 +51,7 @@ def prepared_settings() -> Settings:
     except InvalidSettingError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    name_folder(settings.workers)
+    name_metrics_folder(settings.workers)
     ensure_environment(settings.blas_threads)
     return settings
 

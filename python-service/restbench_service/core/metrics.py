@@ -24,8 +24,7 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from ..metrics_folder import VARIABLE
-from ..process import is_worker, worker_pids
+from ..process import METRICS_VARIABLE, is_worker, worker_pids
 
 Counts = Callable[[], Mapping[tuple[str, ...], int]]
 """Returns the values of a counter, which only grow, by label values."""
@@ -120,9 +119,9 @@ class SharedMetrics(Metrics):
     """
 
     def __init__(self) -> None:
-        """The folder that VARIABLE names must exist."""
+        """The folder that METRICS_VARIABLE names must exist."""
         super().__init__(CollectorRegistry(), None)
-        self._folder = Path(os.environ[VARIABLE])
+        self._folder = Path(os.environ[METRICS_VARIABLE])
         MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
         self._registry.register(_Workers())
 

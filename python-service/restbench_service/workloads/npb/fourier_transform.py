@@ -7,6 +7,7 @@ opposite of NPB's: results are the same, as the decay does not depend on a waven
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import log, pi
 from time import perf_counter
 from typing import Any
@@ -149,13 +150,13 @@ class _Solver:
         else:
             self._waves[...] = self._given
         self._decay = [_decay(points) for points in self._waves.shape]
-        self._over_planes(to_waves_in_planes, self._waves)
+        self._over_planes(in_planes, np.fft.fft2, self._waves)
         self._over_rows(to_waves_along_z, self._waves)
 
     def step(self) -> complex:
         """Compute one more time step. The result is the field's checksum."""
         self._over_rows(decay_and_back_along_z, self._decay, self._waves, self._field)
-        self._over_planes(back_in_planes, self._field)
+        self._over_planes(in_planes, back, self._field)
         return self._checksum()
 
     def _checksum(self) -> complex:
@@ -189,11 +190,15 @@ def fill(start: int, stop: int, blocks: int, seed: int, field: Any) -> None:
     random_numbers.fill(numbers, seed, 2 * low * field[0].size)
 
 
-def to_waves_in_planes(start: int, stop: int, blocks: int, field: Any) -> None:
+back = partial(np.fft.ifft2, norm="forward")
+"""The inverse transform along x and y, unnormalised."""
+
+
+def in_planes(start: int, stop: int, blocks: int, transform: Any, field: Any) -> None:
     """Transform along x and y, in place."""
     low, high = lines_of(start, stop, blocks, field.shape[0])
     for plane in field[low:high]:
-        plane[...] = np.fft.fft2(plane)
+        plane[...] = transform(plane)
 
 
 def to_waves_along_z(start: int, stop: int, blocks: int, field: Any) -> None:
@@ -214,13 +219,6 @@ def decay_and_back_along_z(
         in_plane = along_y[rows, None] * along_x
         waves[:, rows] *= along_z[:, None, None] * in_plane
         field[:, rows] = np.fft.ifft(waves[:, rows], axis=0, norm="forward")
-
-
-def back_in_planes(start: int, stop: int, blocks: int, field: Any) -> None:
-    """The inverse transform along x and y, in place and unnormalised."""
-    low, high = lines_of(start, stop, blocks, field.shape[0])
-    for plane in field[low:high]:
-        plane[...] = np.fft.ifft2(plane, norm="forward")
 
 
 def _rows(start: int, stop: int, blocks: int, row_count: int) -> list[slice]:
