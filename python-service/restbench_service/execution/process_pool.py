@@ -145,7 +145,6 @@ class ProcessPool:
             self._pool, self._heals_by = None, monotonic() + REPLACE_SECONDS
 
     def _healing_seconds(self) -> float:
-        """How long a call still waits for a pool."""
         return max(0.0, self._heals_by - monotonic())
 
     def _without_a_pool(self) -> "set[Future[Any]]":

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..workload import ParallelLoop
 from . import random_numbers
 from .kernel import Outcome, block_count, lines_of
-from .random_numbers import SEED
 
 Vector = NDArray[np.float64]
 Field = NDArray[np.complex128]
@@ -37,7 +36,6 @@ class TransformClass:
     ny: int
     nz: int
     checksums: tuple[complex, ...]
-    seed: int = SEED
 
     @property
     def points(self) -> int:
@@ -118,7 +116,7 @@ class FourierTransform:
     def generate(self, size: TransformClass) -> Field:
         """See Kernel. The initial field."""
         field = np.empty((size.nz, size.ny, size.nx), np.complex128)
-        fill(0, 1, 1, size.seed, field)
+        fill(0, 1, 1, field)
         return field
 
     def run(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> Outcome:
@@ -146,7 +144,7 @@ class _Solver:
     def begin(self) -> None:
         """Compute the waves of the initial field, and the decay of each wave in a time step."""
         if self._given is None:
-            self._over_planes(fill, self._size.seed, self._waves)
+            self._over_planes(fill, self._waves)
         else:
             self._waves[...] = self._given
         self._decay = [_decay(points) for points in self._waves.shape]
@@ -183,11 +181,11 @@ def _parts(values: Any) -> list[list[float]]:
     return [[value.real, value.imag] for value in values]
 
 
-def fill(start: int, stop: int, blocks: int, seed: int, field: Any) -> None:
+def fill(start: int, stop: int, blocks: int, field: Any) -> None:
     """Fill planes with initial values: a point takes two numbers of the generator's one stream."""
     low, high = lines_of(start, stop, blocks, field.shape[0])
     numbers = field[low:high].reshape(-1).view(field.real.dtype)
-    random_numbers.fill(numbers, seed, 2 * low * field[0].size)
+    random_numbers.fill(numbers, 2 * low * field[0].size)
 
 
 back = partial(np.fft.ifft2, norm="forward")
