@@ -63,7 +63,8 @@ class Metrics(ABC):
         )
         self._counters: dict[tuple[str, ...], Counter] = {}
         self._guard = Lock()
-        self._copies: list[_CounterCopy] = []
+        self._copies: list[Callable[[], None]] = []
+        """Bring the copies of counters that are kept elsewhere up to date."""
 
     @abstractmethod
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
@@ -74,7 +75,16 @@ class Metrics(ABC):
         combination of label values from the start.
         """
         counter = Counter(name, text, labels, registry=self._own)
-        self._copies.append(_CounterCopy(counter, counts))
+        written = dict.fromkeys(counts(), 0)
+        counters = {each: counter.labels(*each) if each else counter for each in written}
+
+        def copy() -> None:
+            for values, count in counts().items():
+                if count > written[values]:
+                    counters[values].inc(count - written[values])
+                    written[values] = count
+
+        self._copies.append(copy)
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """Count one answered request."""
@@ -91,8 +101,8 @@ class Metrics(ABC):
 
     def _copy_counts(self) -> None:
         with self._guard:
-            for each in self._copies:
-                each.write()
+            for copy in self._copies:
+                copy()
 
 
 class OwnMetrics(Metrics):
@@ -156,20 +166,6 @@ class SharedMetrics(Metrics):
             with suppress(FileNotFoundError):  # another worker removes it at the same time
                 if (is_live_gauge or not path.stat().st_size) and not is_worker(pid):
                     path.unlink()
-
-
-class _CounterCopy:
-    """A copy of a counter that is kept elsewhere; write() brings it up to date."""
-
-    def __init__(self, counter: Counter, counts: Counts) -> None:
-        self._counts, self._written = counts, dict.fromkeys(counts(), 0)
-        self._counters = {each: counter.labels(*each) if each else counter for each in counts()}
-
-    def write(self) -> None:
-        for values, count in self._counts().items():
-            if count > self._written[values]:
-                self._counters[values].inc(count - self._written[values])
-                self._written[values] = count
 
 
 class _Workers(Collector):

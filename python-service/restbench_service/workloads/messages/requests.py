@@ -31,10 +31,16 @@ class MessagesRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateQueue(MessagesRequest):
-    """Create a queue, unless it exists already."""
+class QueueRequest(MessagesRequest):
+    """A request for one queue."""
 
     queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateQueue(QueueRequest):
+    """Create a queue, unless it exists already."""
+
     technique: str
 
 
@@ -46,42 +52,33 @@ class ListQueues(MessagesRequest):
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountMessages(MessagesRequest):
+class CountMessages(QueueRequest):
     """Count the messages in a queue."""
 
-    queue: str
 
-
-@dataclass(frozen=True, slots=True)
-class DeleteQueue(MessagesRequest):
+class DeleteQueue(QueueRequest):
     """Delete a queue with its messages."""
 
-    queue: str
-
 
 @dataclass(frozen=True, slots=True)
-class Peek(MessagesRequest):
+class Peek(QueueRequest):
     """Read the oldest messages to one receiver without taking them."""
 
-    queue: str
     receiver: int
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteMessage(MessagesRequest):
+class DeleteMessage(QueueRequest):
     """Delete a message of this queue, whatever its receiver."""
 
-    queue: str
     id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Send(MessagesRequest):
+class Send(QueueRequest):
     """Send a message to one queue. `client` is the sender, to whom the key belongs."""
 
-    queue: str
     client: int
     receiver: int
     body: str
@@ -100,10 +97,9 @@ class Broadcast(MessagesRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Pop(MessagesRequest):
+class Pop(QueueRequest):
     """Take the oldest message to exactly one receiver."""
 
-    queue: str
     client: int
     receiver: int
     key: str | None

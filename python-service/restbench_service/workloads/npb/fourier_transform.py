@@ -137,6 +137,7 @@ class _Solver:
     def __init__(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> None:
         self._size, self._given, self._loop = size, given, loop
         shape = (size.nz, size.ny, size.nx)
+        self._planes, self._rows = size.nz, size.ny // ROWS_AT_ONCE
         self._waves = loop.array(shape, np.complex128)
         self._field = loop.array(shape, np.complex128)
         self._decay: list[Any] = []
@@ -144,17 +145,17 @@ class _Solver:
     def begin(self) -> None:
         """Compute the waves of the initial field, and the decay of each wave in a time step."""
         if self._given is None:
-            self._over_planes(fill, self._waves)
+            self._over(self._planes, fill, self._waves)
         else:
             self._waves[...] = self._given
         self._decay = [_decay(points) for points in self._waves.shape]
-        self._over_planes(in_planes, np.fft.fft2, self._waves)
-        self._over_rows(to_waves_along_z, self._waves)
+        self._over(self._planes, in_planes, np.fft.fft2, self._waves)
+        self._over(self._rows, to_waves_along_z, self._waves)
 
     def step(self) -> complex:
         """Compute one more time step. The result is the field's checksum."""
-        self._over_rows(decay_and_back_along_z, self._decay, self._waves, self._field)
-        self._over_planes(in_planes, back, self._field)
+        self._over(self._rows, decay_and_back_along_z, self._decay, self._waves, self._field)
+        self._over(self._planes, in_planes, back, self._field)
         return self._checksum()
 
     def _checksum(self) -> complex:
@@ -162,12 +163,8 @@ class _Solver:
         nz, ny, nx = self._field.shape
         return complex(self._field[5 * j % nz, 3 * j % ny, j % nx].sum() / self._size.points)
 
-    def _over_planes(self, body: Any, *arguments: Any) -> None:
-        blocks = block_count(self._size.points, self._size.nz)
-        self._loop.for_each(blocks, 1, body, blocks, *arguments)
-
-    def _over_rows(self, body: Any, *arguments: Any) -> None:
-        blocks = block_count(self._size.points, self._size.ny // ROWS_AT_ONCE)
+    def _over(self, lines: int, body: Any, *arguments: Any) -> None:
+        blocks = block_count(self._size.points, lines)
         self._loop.for_each(blocks, 1, body, blocks, *arguments)
 
 

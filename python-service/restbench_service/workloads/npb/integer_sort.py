@@ -200,6 +200,5 @@ def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
 def _is_order(keys: Integers, up_to: Any) -> bool:
     """Whether the ranks equal those of the keys as numpy sorts them."""
     values = np.arange(up_to.size, dtype=np.int32)
-    return np.array_equal(
-        np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to
-    )
+    ranks = np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right")
+    return np.array_equal(ranks, up_to)
