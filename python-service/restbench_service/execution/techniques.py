@@ -13,8 +13,7 @@ from .gate import Gate
 from .job import InOrderLoop, Job, JobResult, Task, decode_task, run_task
 from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
-from .strategy import Strategy, completed
-from .thread_pool import hand_over
+from .strategy import Strategy, completed, hand_over
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """The largest body that is decoded in this process to learn how much memory must be reserved. It is

@@ -1,5 +1,7 @@
 """The workload messages: each request is one operation on queues, done by the queue's technique."""
 
+import fcntl
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -9,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...settings import DatabaseSettings
 from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
-from .database import DISK_FULL, Database, Session, StatementError, not_done
-from .free_space import FreeSpace
+from .database import DISK_FULL, Database, FreeSpace, Session, StatementError, not_done
 from .memory import MemoryMessages
 from .receipts import PURGE_SECONDS, once, purge
 from .requests import (
@@ -31,7 +32,6 @@ from .requests import (
     Send,
     fingerprint,
 )
-from .shared_count import SharedCount
 from .techniques import QUEUE_TECHNIQUES, QueueTechnique, Values
 
 QUEUE_GONE_SQLSTATES = ("23503", "42P01")
@@ -42,8 +42,33 @@ MOST_KNOWN = 10_000
 """When so many queues are remembered, all are forgotten."""
 BYTES_PER_CHARACTER = 8
 """Bytes of an answer for a character of a message: an escape takes six."""
+_COUNT_BYTES = 8
 Means = QueueTechnique | MemoryMessages
 Found = TypeVar("Found")
+
+
+class SharedCount:
+    """A counter in memory of the process that created it. Processes of pools open its `path`."""
+
+    def __init__(self, path: str | None = None) -> None:
+        """Open the counter at a path, or create one with the value 0."""
+        self._guard = Lock()
+        self._file = os.memfd_create("count") if path is None else os.open(path, os.O_RDWR)
+        self.path = path or f"/proc/{os.getpid()}/fd/{self._file}"
+
+    @property
+    def value(self) -> int:
+        """The count of all processes together."""
+        return int.from_bytes(os.pread(self._file, _COUNT_BYTES, 0), "little")
+
+    def add(self) -> None:
+        """Add 1, under a lock among threads and then a file lock among processes."""
+        with self._guard:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            try:
+                os.pwrite(self._file, (self.value + 1).to_bytes(_COUNT_BYTES, "little"), 0)
+            finally:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
 
 
 class Queue(NamedTuple):
