@@ -80,7 +80,14 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
 
 
 def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
-    head = _head(environ, connection)
+    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
+    head = Head(
+        environ["REQUEST_METHOD"],
+        *_target(environ),
+        environ.get("CONTENT_TYPE"),
+        int(length),
+        lambda: connection is None or _waits(connection),
+    )
     opened = core.open(head)
     if not isinstance(opened, Exchange):
         return _dropping(opened, environ, head.declared_bytes)
@@ -97,17 +104,6 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
     if delay is not None:
         delay.wait()  # blocks the request's thread: WSGI has no other way
     return opened.answer()
-
-
-def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
-    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
-    return Head(
-        environ["REQUEST_METHOD"],
-        *_target(environ),
-        environ.get("CONTENT_TYPE"),
-        int(length),
-        lambda: connection is None or _waits(connection),
-    )
 
 
 def _target(environ: dict[str, Any]) -> tuple[str, str]:
