@@ -7,8 +7,7 @@ from typing import Any
 
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.main import prepared_settings
-from restbench_service.metrics_folder import remove_folder
-from restbench_service.process import die_with_parent
+from restbench_service.process import die_with_parent, remove_metrics_folder
 
 _settings = prepared_settings()
 
@@ -96,7 +95,7 @@ def worker_exit(_server: Any, worker: Any) -> None:
 
 def on_exit(_server: Any) -> None:
     """Called in the master after its workers have ended."""
-    remove_folder()
+    remove_metrics_folder()
 
 
 def _serving(worker: Any) -> Any:

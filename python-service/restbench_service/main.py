@@ -7,7 +7,6 @@ from pathlib import Path
 
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
-from .metrics_folder import name_folder
 from .process import (
     allow_descriptors,
     become,
@@ -15,23 +14,15 @@ from .process import (
     find_temporary_folder,
     free_address,
     free_socket,
+    name_metrics_folder,
 )
 from .settings import Settings
-
-FOLDER = Path(__file__).parents[1]
-"""The folder of the service, in which the server's command is started."""
-PATHS = ("RESTBENCH_DATABASE_PASSWORD_FILE", "RESTBENCH_DATABASE_FREE_PATH")
 
 
 def main() -> None:
     """Become the framework's server."""
     settings = prepared_settings()
     _require_free(settings)
-    # Relative paths are those of the current folder, which is left here.
-    os.environ.update(
-        {name: str(Path(os.environ[name]).absolute()) for name in PATHS if name in os.environ}
-    )
-    os.chdir(FOLDER)
     become(FRAMEWORKS[settings.framework].command, os.environ)
 
 
@@ -60,7 +51,7 @@ def prepared_settings() -> Settings:
     except InvalidSettingError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    name_folder(settings.workers)
+    name_metrics_folder(settings.workers)
     ensure_environment(settings.blas_threads)
     return settings
 
@@ -68,7 +59,10 @@ def prepared_settings() -> Settings:
 def _check_framework(settings: Settings) -> None:
     """Raises InvalidSettingError if the framework is missing or does not support a setting."""
     name = settings.framework
-    missing = {each: _missing(each) for each in FRAMEWORKS}
+    missing = {
+        each: [package for package in it.packages if find_spec(package) is None]
+        for each, it in FRAMEWORKS.items()
+    }
     installed = ", ".join(each for each, packages in missing.items() if not packages)
     if name not in FRAMEWORKS:
         raise InvalidSettingError(f"RESTBENCH_FRAMEWORK={name!r}: must be one of {installed}")
@@ -88,11 +82,6 @@ def _check_framework(settings: Settings) -> None:
         raise InvalidSettingError(
             f"RESTBENCH_WORKERS={settings.workers}: {name} has one; several have {names}"
         )
-
-
-def _missing(framework: str) -> list[str]:
-    """The packages of the framework that are not installed."""
-    return [each for each in FRAMEWORKS[framework].packages if find_spec(each) is None]
 
 
 def _check_strategies(names: tuple[str, ...] | None) -> None:

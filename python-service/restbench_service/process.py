@@ -3,6 +3,7 @@
 import ctypes
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -33,6 +34,11 @@ no higher mmap threshold; one arena is enough where one thread computes at a tim
 WARNING_FILTERS, NO_TRACKER_WARNING = "PYTHONWARNINGS", "ignore:resource_tracker"
 """multiprocessing's resource tracker removes the named semaphores that a killed process has left.
 It would also warn of them in the log, as of a leak."""
+
+METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Names the folder in which the workers of a service keep their metrics, so that each can report
+all. prometheus_client reads it when it is imported, so this module must not import that."""
+_METRICS_PREFIX = "restbench-metrics-"
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - docker gives it to every container, at most 64 MiB
 
@@ -197,3 +203,27 @@ def ensure_environment(blas_threads: int) -> None:
     if wanted != dict(os.environ):
         become(sys.orig_argv[1:], wanted)
     end_at_interrupt()
+
+
+def name_metrics_folder(workers: int) -> None:
+    """Create the metrics' folder, named in the environment, which children and an exec inherit.
+
+    A single worker needs no folder. Folders of services that were killed are removed.
+    """
+    if workers == 1:
+        os.environ.pop(METRICS_VARIABLE, None)
+        return
+    ours = f"{_METRICS_PREFIX}{os.getpid()}-"
+    for folder in Path(tempfile.gettempdir()).glob(f"{_METRICS_PREFIX}*"):
+        pid = folder.name.removeprefix(_METRICS_PREFIX).partition("-")[0]
+        if not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+    if not Path(os.environ.get(METRICS_VARIABLE, "")).name.startswith(ours):
+        os.environ[METRICS_VARIABLE] = tempfile.mkdtemp(prefix=ours)
+
+
+def remove_metrics_folder() -> None:
+    """Remove the folder; called by the process that created it, after its workers have ended."""
+    folder = os.environ.get(METRICS_VARIABLE)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -5,7 +5,7 @@ This module must not import numpy: it is read before the environment of numpy's 
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self, get_type_hints
 
 from .environment import UNIX, Environment, InvalidSettingError
 from .process import allowed_cores
@@ -23,34 +23,6 @@ HANDOFFS = ("thread", "loop")
 
 NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
 """Settings that GET /health omits, as they reveal where other resources are."""
-
-ALLOWED = {
-    "port": (1, 65535),
-    "max_body_bytes": (1, LARGEST_BODY_LIMIT),
-    "max_in_flight": (1, 4096),
-    "max_delay_millis": (0, 60_000),
-    "max_loop_operations": (1, 10**12 - 1),
-    "max_operations": (1, 10**12 - 1),
-    "max_request_tasks": (1, 10**12 - 1),
-    "workers": (1, 64),
-    "processes": (1, 1024),
-    "running": (1, 10_000),
-    "pool_threads": (1, 999),
-    "blas_threads": (1, 1024),
-    "memory_budget_bytes": (1, 2**40),
-    "input_cache_bytes": (0, 2**40),
-    "max_connections": (1, 100_000),
-    "receive_timeout_seconds": (1, 3600),
-    "keep_alive_seconds": (1, 3600),
-    "stop_timeout_seconds": (1, 3600),
-    "stuck_timeout_seconds": (1, 3600),
-    "database_connections": (1, 150),
-    "database_min_free_bytes": (0, 10**12 - 1),
-    "max_message_characters": (1, MEBIBYTE),
-    "receipt_seconds": (1, 24 * 3600),
-}
-"""The lowest and the highest value of each integer setting. The Java service has the same bounds
-for the settings that it shares, except that it also allows port 0, which is any free port."""
 
 
 @dataclass(frozen=True)
@@ -75,60 +47,60 @@ class DatabaseSettings:
 class Settings:
     """The settings of the service; each field is RESTBENCH_<NAME> in the environment.
 
-    README.md says what each setting does. The texts here add reasons.
+    README.md says what each setting does. The texts here add reasons. An integer has the lowest and
+    the highest value in its annotation.
     """
 
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: Annotated[int, (1, 65535)] = 8000
     framework: str = "flask"
     """A name in the table of frameworks, which main.py looks up."""
     handoff: str = "thread"
     strategies: tuple[str, ...] | None = None
     """Names in the table of techniques, which main.py looks up; None: all."""
-    max_body_bytes: int = 64 * MEBIBYTE
-    max_in_flight: int = 256
-    max_delay_millis: int = 10_000
+    max_body_bytes: Annotated[int, (1, LARGEST_BODY_LIMIT)] = 64 * MEBIBYTE
+    max_in_flight: Annotated[int, (1, 4096)] = 256
+    max_delay_millis: Annotated[int, (0, 60_000)] = 10_000
     """The longest delay in the study of calls."""
-    workers: int = 1
-    processes: int = 1
-    running: int | None = None
+    workers: Annotated[int, (1, 64)] = 1
+    processes: Annotated[int, (1, 1024)] = 1
+    running: Annotated[int | None, (1, 10_000)] = None
     """None: as many as a strategy can really run at once, which is 1 where the GIL or the pool runs
     one at a time anyway, and one per process for process-per-request. More requests would only
     alternate, and all of them would finish late."""
-    pool_threads: int | None = None
-    blas_threads: int = 1
+    pool_threads: Annotated[int | None, (1, 999)] = None
+    blas_threads: Annotated[int, (1, 1024)] = 1
     """With one thread `native` uses one core, as `loops` does."""
-    max_loop_operations: int = 200_000_000
-    max_operations: int = 10_000_000_000
-    max_request_tasks: int = 1_000_000
+    max_loop_operations: Annotated[int, (1, 10**12 - 1)] = 200_000_000
+    max_operations: Annotated[int, (1, 10**12 - 1)] = 10_000_000_000
+    max_request_tasks: Annotated[int, (1, 10**12 - 1)] = 1_000_000
     """A product of 1000 x 1000 elements."""
-    memory_budget_bytes: int = 3072 * MEBIBYTE
+    memory_budget_bytes: Annotated[int, (1, 2**40)] = 3072 * MEBIBYTE
     """Enough for class B of each NAS kernel together with eight of the largest bodies."""
-    input_cache_bytes: int = 1024 * MEBIBYTE
+    input_cache_bytes: Annotated[int, (0, 2**40)] = 1024 * MEBIBYTE
     """With two cores, enough to keep the input of FT in class A, the largest of that class."""
-    max_connections: int = 2000
+    max_connections: Annotated[int, (1, 100_000)] = 2000
     """Idle connections cost only a descriptor and some KiB, so the limit is high."""
-    receive_timeout_seconds: int = 20
-    keep_alive_seconds: int = 300
+    receive_timeout_seconds: Annotated[int, (1, 3600)] = 20
+    keep_alive_seconds: Annotated[int, (1, 3600)] = 300
     """A simulated user keeps a connection for a whole run, and between runs."""
-    stop_timeout_seconds: int = 30
-    stuck_timeout_seconds: int = 120
+    stop_timeout_seconds: Annotated[int, (1, 3600)] = 30
+    stuck_timeout_seconds: Annotated[int, (1, 3600)] = 120
     """A worker takes this long only if the machine stands still."""
     database_url: str | None = None
     database_password_file: str | None = None
     """The password is not in the URL, which others can read."""
-    database_connections: int = 20
+    database_connections: Annotated[int, (1, 150)] = 20
     database_free_path: str | None = None
-    database_min_free_bytes: int = 1024 * MEBIBYTE
-    max_message_characters: int = 65536
-    receipt_seconds: int = 600
+    database_min_free_bytes: Annotated[int, (0, 10**12 - 1)] = 1024 * MEBIBYTE
+    max_message_characters: Annotated[int, (1, MEBIBYTE)] = 65536
+    receipt_seconds: Annotated[int, (1, 24 * 3600)] = 600
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Self:
         """Raises InvalidSettingError naming the first wrong variable and the allowed values."""
         environment = Environment(variables)
-        defaults = {name: getattr(cls, name) for name in ALLOWED}
-        defaults.update(processes=len(allowed_cores()))
+        defaults = vars(cls) | {"processes": len(allowed_cores())}
         values: dict[str, Any] = {
             name: environment.integer(f"RESTBENCH_{name.upper()}", defaults[name], *bounds)
             for name, bounds in ALLOWED.items()
@@ -220,3 +192,12 @@ class Settings:
         """Files and sockets that a worker may have open at once."""
         pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
         return self.connections + self.database_connections + pools + 256
+
+
+ALLOWED: Mapping[str, tuple[int, int]] = {
+    name: kind.__metadata__[0]
+    for name, kind in get_type_hints(Settings, include_extras=True).items()
+    if hasattr(kind, "__metadata__")
+}
+"""The lowest and the highest value of each integer setting. The Java service has the same bounds
+for the settings that it shares, except that it also allows port 0, which is any free port."""

@@ -9,9 +9,8 @@ from live_database import LiveDatabase, fresh_name
 from message_calls import Caller, calling_at
 
 from restbench_service.settings import Settings
-from restbench_service.workloads.messages import free_space
-from restbench_service.workloads.messages.database import Session
-from restbench_service.workloads.messages.free_space import FreeSpace, free_bytes
+from restbench_service.workloads.messages import database as database_module
+from restbench_service.workloads.messages.database import FreeSpace, Session, free_bytes
 from restbench_service.workloads.messages.memory import MemoryMessages
 from restbench_service.workloads.messages.requests import (
     MEMORY,
@@ -41,8 +40,8 @@ class Disk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     disk = Disk()
-    monkeypatch.setattr(free_space, "free_bytes", disk.measure)
-    monkeypatch.setattr(free_space, "monotonic", lambda: disk.now)
+    monkeypatch.setattr(database_module, "free_bytes", disk.measure)
+    monkeypatch.setattr(database_module, "monotonic", lambda: disk.now)
     return disk
 
 

@@ -22,8 +22,8 @@ from restbench_service.core.admission import Hold, MemoryBudget
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.standard_pools import MultiprocessingPool
+from restbench_service.execution.strategy import hand_over
 from restbench_service.execution.techniques import PerRequest, WorkerPool
-from restbench_service.execution.thread_pool import hand_over
 from restbench_service.frameworks.event_loop import Requests
 from restbench_service.workloads.workload import ParallelLoop
 

@@ -23,18 +23,18 @@ NEGATIVE = {
 
 
 def test_the_generator_s_first_states_are_npb_s() -> None:
-    found = random_numbers.states(random_numbers.SEED, 0, 6)
+    found = random_numbers.states(0, 6)
     assert tuple(int(state) for state in found) == FIRST_STATES
     numbers = np.empty(3)
-    random_numbers.fill(numbers, random_numbers.SEED, 0)
+    random_numbers.fill(numbers, 0)
     assert numbers.tolist() == [0.7945219111887383, 0.8690652738745399, 0.6476317284643329]
 
 
 def test_the_generator_jumps_to_where_steps_would_lead() -> None:
     assert random_numbers.after(random_numbers.SEED, 1000) == 39923673819009
-    many = random_numbers.states(random_numbers.SEED, 0, 3 * random_numbers.CHUNK)
+    many = random_numbers.states(0, 3 * random_numbers.CHUNK)
     for first in (0, 999, random_numbers.CHUNK - 1, 2 * random_numbers.CHUNK):
-        piece = random_numbers.states(random_numbers.SEED, first, 5)
+        piece = random_numbers.states(first, 5)
         assert piece.tolist() == many[first : first + 5].tolist()
     assert random_numbers.after(random_numbers.after(42, 7), -7) == 42
 
@@ -83,7 +83,7 @@ def test_the_charges_of_mg_are_npb_s() -> None:
 
 def test_mg_finds_the_charges_of_a_grid_that_it_looks_at_in_parts() -> None:
     size = size_of("MG", "W")
-    states = random_numbers.states(size.seed, 0, size.points**3)
+    states = random_numbers.states(0, size.points**3)
     order = np.argsort(states)
     charges = find_charges(size)
     assert charges.negative.tolist() == sorted(order[:10].tolist())

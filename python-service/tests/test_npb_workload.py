@@ -13,8 +13,13 @@ import pytest
 from live_service import SERVICE, STRATEGIES, LiveService
 
 from restbench_service.execution.job import InOrderLoop
-from restbench_service.workloads.npb.input_cache import OF_THIS_PROCESS, InputCache
-from restbench_service.workloads.npb.workload import KERNELS, NpbRequest, NpbWorkload
+from restbench_service.workloads.npb.workload import (
+    KERNELS,
+    OF_THIS_PROCESS,
+    InputCache,
+    NpbRequest,
+    NpbWorkload,
+)
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))

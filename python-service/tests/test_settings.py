@@ -244,16 +244,17 @@ def test_a_relative_path_is_one_of_the_folder_in_which_the_service_was_started(
 ) -> None:
     (tmp_path / "password").touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(main, "become", lambda *_: None)
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(main, "become", lambda command, _: commands.append(command))
     for name in ("PASSWORD_FILE", "FREE_PATH"):
         monkeypatch.setenv(f"RESTBENCH_DATABASE_{name}", "password")
     monkeypatch.setattr(main, "ensure_environment", lambda _: None)
     monkeypatch.setattr(main, "_require_free", lambda _: None)  # others may use the port
     main.main()
-    assert Path.cwd() == SERVICE
     settings = Settings.from_environment(os.environ)
-    found = (settings.database_password_file, settings.database_free_path)
-    assert found == (str(tmp_path / "password"),) * 2
+    for found in (settings.database_password_file, settings.database_free_path):
+        assert found and (tmp_path / "password").samefile(found)
+    assert Path(commands[0][-1]) == SERVICE / "gunicorn.conf.py"  # found from any folder
 
 
 def test_the_environment_of_what_computes_is_the_service_s_own() -> None:

@@ -12,7 +12,7 @@ from test_core import core_of, reply_to
 
 from restbench_service.core.metrics import SharedMetrics
 from restbench_service.core.service import Head
-from restbench_service.metrics_folder import VARIABLE
+from restbench_service.process import METRICS_VARIABLE
 
 NOBODY = 2**22 + 1
 """No process has such a number."""
@@ -20,7 +20,7 @@ NOBODY = 2**22 + 1
 
 @pytest.fixture
 def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SharedMetrics:
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(METRICS_VARIABLE, str(tmp_path))
     return SharedMetrics()
 
 

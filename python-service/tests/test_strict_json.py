@@ -15,14 +15,15 @@ from restbench_service.codec.logs import LogsJson
 from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE, MatrixJson
 from restbench_service.codec.messages import MessagesJson
 from restbench_service.codec.npb import NpbJson
-from restbench_service.codec.strict_json import MAX_DEPTH, MalformedJsonError, check
+from restbench_service.codec.strict_json import MAX_DEPTH, check
+from restbench_service.workloads.workload import InvalidRequestError
 
 
 def fault(body: bytes) -> str | None:
     try:
         check(body)
-    except MalformedJsonError as error:
-        return str(error).removeprefix("the body ")
+    except InvalidRequestError as error:
+        return error.message.removeprefix("the body ")
     return None
 
 

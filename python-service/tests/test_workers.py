@@ -31,7 +31,7 @@ from test_frameworks import LONG
 from test_killed_processes import SMALL, post
 
 from restbench_service.frameworks import FRAMEWORKS
-from restbench_service.metrics_folder import VARIABLE, name_folder, remove_folder
+from restbench_service.process import METRICS_VARIABLE, name_metrics_folder, remove_metrics_folder
 from restbench_service.settings import Settings
 
 WORKERS, IN_FLIGHT = 3, 6
@@ -65,7 +65,7 @@ def is_whole(service: LiveService) -> bool:
 def own_count(service: LiveService, pid: int) -> float | None:
     """What this worker alone has answered; None before it can."""
     variables = Path(f"/proc/{service.process.pid}/environ").read_bytes().decode().split("\0")
-    (folder,) = [it.partition("=")[2] for it in variables if it.startswith(f"{VARIABLE}=")]
+    (folder,) = [it.partition("=")[2] for it in variables if it.startswith(f"{METRICS_VARIABLE}=")]
     path = Path(folder) / f"counter_{pid}.db"
     if not (Path(folder) / f"gauge_livesum_{pid}.db").exists():
         return None
@@ -203,16 +203,16 @@ def test_the_folder_of_a_service_that_was_killed_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setenv(VARIABLE, "is restored after the test")
+    monkeypatch.setenv(METRICS_VARIABLE, "is restored after the test")
     left, of_another = (tmp_path / f"restbench-metrics-{pid}-x" for pid in (2**22 + 1, 1))
     for folder in (left, of_another):
         folder.mkdir()
-    name_folder(2)
-    ours = Path(os.environ[VARIABLE])
+    name_metrics_folder(2)
+    ours = Path(os.environ[METRICS_VARIABLE])
     assert set(tmp_path.iterdir()) == {of_another, ours}
-    name_folder(2)  # the process has become another program
-    assert Path(os.environ[VARIABLE]) == ours
-    remove_folder()
+    name_metrics_folder(2)  # the process has become another program
+    assert Path(os.environ[METRICS_VARIABLE]) == ours
+    remove_metrics_folder()
     assert set(tmp_path.iterdir()) == {of_another}
-    name_folder(1)
-    assert VARIABLE not in os.environ
+    name_metrics_folder(1)
+    assert METRICS_VARIABLE not in os.environ

@@ -28,9 +28,8 @@ def unlike_verdict(message: Message, verdict: Verdict | None, reply: Reply) -> l
         return [] if refused else [f"status {reply.status} for what HTTP has refused"]
     if verdict is None:
         return [] if reply.status < 400 else [f"status {reply.status}, not 2xx or 3xx"]
-    found = _unlike(message, verdict, reply)
-    others = (_unlike(message, other, reply) for other in verdict.or_else)
-    return [] if not found or any(not it for it in others) else found
+    found = [_unlike(message, each, reply) for each in (verdict, *verdict.or_else)]
+    return found[0] if all(found) else []
 
 
 def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:

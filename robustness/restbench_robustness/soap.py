@@ -91,18 +91,16 @@ def said(answer: Answer) -> tuple[str | None, dict[str, object]]:
     return dict(texts)["errorCode"], dict(texts)
 
 
-def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
-    """The differences of an answer from that of REST for the same matrices. Raises ValueError."""
-    code, members = said(answer)
+def unlike_rest(verdict: Verdict, code: str | None, members: dict[str, object]) -> list[str]:
+    """The differences from the answer of REST for the same matrices."""
     if verdict.product is not None:
         right = json.loads(verdict.product)
         right["rows"] = [",".join(map(str, row)) for row in right["rows"]]
         return [] if members == right else [f"{members}, not {right}"]
     if code != verdict.code:
         return [f"code {code}, not {verdict.code}"]
-    right_messages = {str(it) for it in verdict.messages}
-    text = str(members["errorMessage"])
-    return [] if text in right_messages else [f"message {text!r}, not {min(right_messages)!r}"]
+    text = members["errorMessage"]
+    return [] if text in verdict.messages else [f"message {text!r}, not {min(verdict.messages)!r}"]
 
 
 def unlike(_message: Message, verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
@@ -110,12 +108,12 @@ def unlike(_message: Message, verdict: Verdict | None, reply: Answer | NoAnswer)
     if isinstance(reply, NoAnswer):
         return [f"no answer: {reply.reason}"]
     try:
-        code, _ = said(reply)
-        found = [f"status {reply.status}"] if reply.status != (500 if code else 200) else []
-        found += ["099"] if code == "099" else []
-        return found + (unlike_rest(verdict, reply) if verdict else [])
+        code, members = said(reply)
     except ValueError as wrong:
         return [str(wrong)]
+    found = [f"status {reply.status}"] if reply.status != (500 if code else 200) else []
+    found += ["099"] if code == "099" else []
+    return found + (unlike_rest(verdict, code, members) if verdict else [])
 
 
 class SoapOracle(Oracle):

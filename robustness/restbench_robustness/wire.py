@@ -80,11 +80,6 @@ class Message:
         """Content-Length, where it is sent."""
         return max(0, len(self.body) + self.missing_bytes)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether exactly the announced body is sent."""
-        return self.announced_bytes == len(self.body) and not self.missing_bytes
-
     def as_received(self, route: Route) -> Request:
         """The request as a service receives it, for the oracle."""
         chunked = self.chunk_bytes is not None
@@ -168,7 +163,7 @@ class Connection:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             return NoAnswer(f"{type(error).__name__}: {error}")
-        if response.will_close or not (message.is_whole and message.is_http):
+        if response.will_close or message.missing_bytes or not message.is_http:
             self.close()
         return answer
 

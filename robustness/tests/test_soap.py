@@ -63,13 +63,13 @@ def test_most_drawn_envelopes_are_plain(message: Message) -> None:
 )
 def test_a_product_is_the_one_of_rest(payload: str, differs: bool) -> None:
     right = Verdict("ok", 200, product=b'{"requestId":"a","rows":[[11]]}')
-    assert bool(unlike_rest(right, answer(payload))) is differs
+    assert bool(unlike_rest(right, *said(answer(payload)))) is differs
 
 
 @pytest.mark.parametrize(("code", "message"), [("004", "y"), ("005", "x"), ("004", "x")])
 def test_a_fault_has_code_and_message_of_rest(code: str, message: str) -> None:
     right = Verdict(code, 422, messages=frozenset({message}))
-    assert bool(unlike_rest(right, answer(FAULT, 500))) is ((code, message) != ("004", "x"))
+    assert bool(unlike_rest(right, *said(answer(FAULT, 500)))) is ((code, message) != ("004", "x"))
 
 
 @pytest.mark.parametrize("body", [b"", b"<a/>", b"{}", f"{START}<a/>{END}".encode()])

@@ -37,46 +37,6 @@ Kept: TypeAlias = dict[tuple[str, str, str, bool], tuple[Any, ThreadExchange | A
 TRANSPORTS = ("rest", "zeep")
 WORKLOADS = ("matrix", "npb")
 MOST_CALLS = 10_000_000
-#: The options of a batch; those of the Java program.
-OPTIONS = frozenset(
-    [
-        "do",
-        "url",
-        "transport",
-        "workload",
-        "strategy",
-        "threads",
-        "teams",
-        "calls",
-        "in_flight",
-        "queue",
-        "per_call_s",
-        "whole_s",
-        "retries",
-        "inputs",
-        "expected",
-        "only",
-        "log",
-        "loop_threads",
-    ]
-)
-
-
-class _Work:
-    """Stage P: checks whether the answer of a call is right."""
-
-    def __init__(self, indices: range | list[int], expected: list[Any] | None) -> None:
-        self.indices, self.expected = indices, expected
-
-    def process(self, number: int, _given: Any, output: Any) -> tuple[bool, Any]:
-        """Return whether the output is wrong, and the result for the log, None for a product."""
-        index = self.indices[number]
-        if isinstance(output, dict):
-            return not output["verified"], output
-        is_own = output.request_id == f"call-{index}"
-        return not is_own or (
-            self.expected is not None and output.rows != self.expected[index % len(self.expected)]
-        ), None
 
 
 def main() -> None:
@@ -121,44 +81,51 @@ def _cores() -> int:
 
 
 def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
-    asked = {name: value for name, value in asked.items() if value is not None}
-    if unknown := asked.keys() - OPTIONS:
-        raise ValueError(f"{min(unknown)}: is no option of a batch")
+    """Run a batch. Takes each option out of `asked`, so that what is left is no option."""
+    asked = {name: value for name, value in asked.items() if value is not None and name != "do"}
     transport = _one_of(asked, "transport", TRANSPORTS, "rest")
     workload = _one_of(asked, "workload", WORKLOADS, "matrix")
     strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
     for name in ("teams", "loop_threads"):
         if name in asked:
             raise ValueError(f"{name}: no strategy of this client has them")
-    threads = within("threads", asked.get("threads", _cores()), MOST_THREADS)
+    threads = within("threads", asked.pop("threads", _cores()), MOST_THREADS)
     indices = _indices(asked)
-    inputs = json.loads(Path(asked["inputs"]).read_text(encoding="utf-8"))
-    expected = asked.get("expected")
+    inputs = json.loads(Path(asked.pop("inputs")).read_text(encoding="utf-8"))
+    expected = asked.pop("expected", None)
     products = json.loads(Path(expected).read_text(encoding="utf-8")) if expected else None
     if not inputs or products == []:
         raise ValueError("inputs, expected: must be lists with at least one element")
-    url = asked["url"]
+    url = asked.pop("url")
     if not str(url).startswith("http://") or not urlsplit(url).hostname:
         raise ValueError(f"url: must begin with http://, is {url}")
+    limits, log = _limits(asked), asked.pop("log", None)
+    if asked:
+        raise ValueError(f"{min(asked)}: is no option of a batch")
     key = transport, workload, urlsplit(url).netloc, strategy == "async"
     if key not in kept:
         codec = _codec(transport, workload, url)
         of_kind = AiohttpExchange if strategy == "async" else ThreadExchange
         kept[key] = codec, of_kind(url, codec.content_type, getattr(codec, "headers", None))
     codec, exchange = kept[key][0], kept[key][1].to(url)
-    work = _Work(indices, products)
+
+    def process(number: int, _given: Any, output: Any) -> tuple[bool, Any]:
+        """Stage P: whether the output is wrong, and the result for the log, None for a product."""
+        if isinstance(output, dict):
+            return not output["verified"], output
+        index = indices[number]
+        is_right = products is None or output.rows == products[index % len(products)]
+        return not is_right or output.request_id != f"call-{index}", None
+
     bodies = ({**inputs[i % len(inputs)], "requestId": f"call-{i}"} for i in indices)
     with ExitStack() as opened:
-        log = asked.get("log")
         # line-buffered: after a kill the log has every ended call, except perhaps the last
         lines: IO[str] | None = None
         if log:
             lines = opened.enter_context(Path(log).open("a", encoding="utf-8", buffering=1))
-        job = Job(codec, exchange, work.process)
+        job = Job(codec, exchange, process)
         cpu = time.process_time()
-        calls = opened.enter_context(
-            STRATEGIES[strategy](threads).start(bodies, job, _limits(asked))
-        )
+        calls = opened.enter_context(STRATEGIES[strategy](threads).start(bodies, job, limits))
         counts = _counted(calls, indices, lines)
         totals = calls.totals()
         return {
@@ -180,19 +147,19 @@ def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
 
 def _limits(asked: dict[str, Any]) -> Limits:
     return Limits(
-        in_flight=asked.get("in_flight", 64),
-        queue=asked.get("queue", 16),
-        per_call_s=float(asked.get("per_call_s", 30.0)),
-        whole_s=asked.get("whole_s"),
-        retries=Retries.IDEMPOTENT if asked.get("retries") else Retries.NONE,
+        in_flight=asked.pop("in_flight", 64),
+        queue=asked.pop("queue", 16),
+        per_call_s=float(asked.pop("per_call_s", 30.0)),
+        whole_s=asked.pop("whole_s", None),
+        retries=Retries.IDEMPOTENT if asked.pop("retries", False) else Retries.NONE,
     )
 
 
 def _indices(asked: dict[str, Any]) -> range | list[int]:
-    calls = asked["calls"]
+    calls = asked.pop("calls")
     if type(calls) is not int or not 0 <= calls <= MOST_CALLS:
         raise ValueError(f"calls: must be from 0 to {MOST_CALLS}, is {calls}")
-    only = asked.get("only")
+    only = asked.pop("only", None)
     if only is None:
         return range(calls)
     if not all(type(index) is int and 0 <= index < calls for index in only):
@@ -201,7 +168,7 @@ def _indices(asked: dict[str, Any]) -> range | list[int]:
 
 
 def _one_of(asked: dict[str, Any], name: str, known: Any, default: str) -> str:
-    given = asked.get(name, default)
+    given = asked.pop(name, default)
     if given not in known:
         raise ValueError(f"{name}: must be one of {', '.join(known)}, is {given}")
     return str(given)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import add
 from queue import SimpleQueue
 from time import monotonic, perf_counter
-from types import TracebackType
 from typing import Any, Generic, Self
 
 from restbench_client.model import (
@@ -73,11 +72,7 @@ class Batch(Generic[R]):
     """
 
     def __init__(
-        self,
-        inputs: Iterator[Any],
-        job: Job[Any, Any, R],
-        limits: Limits,
-        room: int,
+        self, inputs: Iterator[Any], job: Job[Any, Any, R], limits: Limits, room: int
     ) -> None:
         """`room`: maximum number of inputs that are pulled and whose outcomes are not yet taken."""
         self.job, self.limits = job, limits
@@ -306,11 +301,6 @@ class Batch(Generic[R]):
         """This batch, which the end of the with-block closes."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the batch."""
         self.close()

@@ -20,7 +20,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,7 +62,7 @@ class ThreadExchange:
         own = connection.sock
         is_whole = False
         try:
-            watched = self._watch.add(number, deadline, own)
+            self._watch.add(number, deadline, own)
             stop.add(number, lambda: _shut(own))
             answer, is_kept = _exchanged(
                 connection, self._target, request, self._headers, most_bytes
@@ -72,13 +71,12 @@ class ThreadExchange:
         except (OSError, http.client.HTTPException) as error:
             if stop.is_set():
                 raise Stopped from error
-            if watched.is_over or isinstance(error, TimeoutError):
+            if self._watch.is_over(number) or isinstance(error, TimeoutError):
                 raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
             raise ExchangeFailure(_kind(error), f"{type(error).__name__}: {error}") from error
         finally:
             stop.remove(number)
-            self._watch.remove(number)
-            if is_whole and not watched.is_over:
+            if self._watch.remove(number) and is_whole:
                 self._idle.append(connection)
             else:
                 connection.close()
@@ -227,26 +225,17 @@ class AiohttpExchange:
             raise ExchangeFailure(Kind.CUT_OFF, f"{type(error).__name__}: {error}") from error
 
 
-@dataclass(eq=False)
-class _WatchedConnection:
-    """A connection, and whether the watch has shut it down after its deadline."""
-
-    connection: socket.socket
-    is_over: bool = False
-
-
 class _Watch:
     """A thread that shuts down connections whose deadline has passed."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._watched: dict[int, _WatchedConnection] = {}
+        self._watched: dict[int, socket.socket] = {}
         self._heap: list[tuple[float, int]] = []
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def add(self, number: int, deadline: float, connection: socket.socket) -> _WatchedConnection:
-        watched = _WatchedConnection(connection)
+    def add(self, number: int, deadline: float, connection: socket.socket) -> None:
         with self._change:
             if self._is_closed:
                 raise RuntimeError("the exchange is closed")
@@ -254,23 +243,28 @@ class _Watch:
                 thread = threading.Thread(target=self._run, name="call-watch", daemon=True)
                 thread.start()  # a RuntimeError leaves _thread None: the next call retries
                 self._thread = thread
-            self._watched[number] = watched
+            self._watched[number] = connection
             heapq.heappush(self._heap, (deadline, number))
             if self._heap[0][1] == number:
                 self._change.notify()
-        return watched
 
-    def remove(self, number: int) -> None:
+    def is_over(self, number: int) -> bool:
+        """Whether the connection of a call that is not removed was shut down at its deadline."""
+        return number not in self._watched
+
+    def remove(self, number: int) -> bool:
+        """Whether the connection was not shut down."""
         with self._change:
-            self._watched.pop(number, None)
+            was_watched = self._watched.pop(number, None) is not None
             while self._heap and self._heap[0][1] not in self._watched:
                 heapq.heappop(self._heap)
+        return was_watched
 
     def close(self) -> None:
         with self._change:
             self._is_closed = True
             for each in self._watched.values():
-                _shut(each.connection)
+                _shut(each)
             self._change.notify()
 
     def _run(self) -> None:
@@ -280,8 +274,7 @@ class _Watch:
                 while self._heap and self._heap[0][0] <= now:
                     over = self._watched.pop(heapq.heappop(self._heap)[1], None)
                     if over is not None:
-                        over.is_over = True
-                        _shut(over.connection)
+                        _shut(over)
                 self._change.wait(self._heap[0][0] - now if self._heap else None)
 
 

@@ -247,22 +247,25 @@ class StageTimes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Done(Generic[R]):
-    """A call that completed all stages."""
+class Ended:
+    """What every outcome has: the number of the call, from 0, its attempts and its times."""
 
     index: int
     attempts: int
     times: StageTimes
+
+
+@dataclass(frozen=True)
+class Done(Ended, Generic[R]):
+    """A call that completed all stages."""
+
     result: R
 
 
 @dataclass(frozen=True)
-class Failed:
+class Failed(Ended):
     """A call that failed in a stage."""
 
-    index: int
-    attempts: int
-    times: StageTimes
     stage: Stage
     kind: Kind
     cause: BaseException
@@ -276,13 +279,8 @@ class Failed:
         return None
 
 
-@dataclass(frozen=True)
-class Cancelled:
+class Cancelled(Ended):
     """A call that the end of its batch interrupted."""
-
-    index: int
-    attempts: int
-    times: StageTimes
 
 
 Outcome: TypeAlias = Done[R] | Failed | Cancelled

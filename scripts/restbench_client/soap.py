@@ -3,8 +3,8 @@ and parses the answers; the exchange sends them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -17,24 +17,17 @@ from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, Servi
 
 #: Seconds to wait for each piece of a WSDL.
 WSDL_S = 30.0
-
-
-@dataclass(frozen=True)
-class _Reply:
-    """An answer with the attributes that zeep reads."""
-
-    status_code: int
-    headers: requests.structures.CaseInsensitiveDict[str]
-    content: bytes
-    encoding: str = "utf-8"
+_MALFORMED = (Error, etree.LxmlError, ValueError, TypeError, AttributeError, LookupError)
 
 
 class _Zeep:
     """The part that both codecs share: one operation of one SOAP service."""
 
     content_type = "text/xml; charset=utf-8"
+    workload: str
+    operation: str
 
-    def __init__(self, url: str, workload: Literal["matrix", "npb"], operation: str) -> None:
+    def __init__(self, url: str) -> None:
         """Load the WSDL from the host of `url`, the endpoint.
 
         Raises OSError where the host cannot be reached, ValueError where it serves no WSDL.
@@ -45,12 +38,12 @@ class _Zeep:
         transport = zeep.Transport(session=session, timeout=WSDL_S)
         try:
             self._client = zeep.Client(
-                f"http://{parts.netloc}/soap/{workload}?wsdl", transport=transport
+                f"http://{parts.netloc}/soap/{self.workload}?wsdl", transport=transport
             )
         except (Error, etree.LxmlError) as error:
             raise ValueError(f"url: no WSDL at {parts.netloc}: {error}") from error
         self._binding = self._client.service._binding
-        self._operation = self._binding.get(operation)
+        self._operation = self._binding.get(self.operation)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -63,29 +56,24 @@ class _Zeep:
         return made
 
     def _answered(self, answer: Answer) -> Any:
-        headers = requests.structures.CaseInsensitiveDict(answer.headers)
-        reply = _Reply(answer.status, headers, answer.body)
+        reply = SimpleNamespace(  # the attributes that zeep reads
+            status_code=answer.status,
+            headers=requests.structures.CaseInsensitiveDict(answer.headers),
+            content=answer.body,
+            encoding="utf-8",
+        )
         try:
             return self._binding.process_reply(self._client, self._operation, reply)
         except Fault as fault:
             raise _refused(fault) from fault
-        except (
-            Error,
-            etree.LxmlError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            LookupError,
-        ) as error:
+        except _MALFORMED as error:
             raise MalformedAnswer(f"status {answer.status}: {error}") from error
 
 
 class MatrixZeep(_Zeep):
     """Matrix products. The input has the form of the REST request body."""
 
-    def __init__(self, url: str) -> None:
-        """Load the WSDL. Raises OSError or ValueError (_Zeep)."""
-        super().__init__(url, "matrix", "multiply")
+    workload, operation = "matrix", "multiply"
 
     def encode(self, given: dict[str, Any]) -> bytes:
         """The request envelope (Codec)."""
@@ -114,9 +102,7 @@ class MatrixZeep(_Zeep):
 class NpbZeep(_Zeep):
     """NAS kernels. The output has the member names of the REST answer."""
 
-    def __init__(self, url: str) -> None:
-        """Load the WSDL. Raises OSError or ValueError (_Zeep)."""
-        super().__init__(url, "npb", "run")
+    workload, operation = "npb", "run"
 
     def encode(self, given: dict[str, Any]) -> bytes:
         """The request envelope, which names the kernel (Codec)."""

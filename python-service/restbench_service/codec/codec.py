@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from ..workloads.workload import InvalidRequestError
-from .strict_json import MalformedJsonError, check
+from .strict_json import check
 
 Input_co = TypeVar("Input_co", covariant=True)
 Output_contra = TypeVar("Output_contra", contravariant=True)
@@ -90,10 +90,7 @@ def read_request(
 
 def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
     """The members that the decoder names, as undecoded JSON. Raises InvalidRequestError 002."""
-    try:
-        check(body)
-    except MalformedJsonError as error:
-        raise InvalidRequestError("002", str(error)) from error
+    check(body)
     if not body.lstrip(b" \t\r\n").startswith(b"{"):
         raise InvalidRequestError("002", "the body is not a JSON object")
     return decoder.decode(body)

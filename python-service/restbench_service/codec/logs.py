@@ -4,7 +4,6 @@ A usual body is read by one typed decode. Any other body, such as one with an un
 escape, is read slowly, so that the first fault in the contract's order is reported.
 """
 
-import re
 from dataclasses import dataclass
 
 import msgspec
@@ -24,14 +23,13 @@ from .codec import (
     reading,
     text_of,
 )
-from .strict_json import STRING
+from .strict_json import STRING, items, next_element
 
 MOST_CHARACTERS = 4096
 """The length limit of a line, in code points."""
 _MEMBER_STRINGS = 4
 """JSON strings besides the lines and a string id: three members' names and the rule set."""
-_NEXT_LINE = re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % STRING)
-"""An array's next element: a string (group 1), or the first character of anything else."""
+_NEXT_LINE = next_element(STRING)
 
 
 class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -91,11 +89,9 @@ def _read_usual(body: bytes) -> LogsRequest | None:
         return None
     if not is_valid_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
         return None
-    return (
-        None
-        if max(map(len, lines)) > MOST_CHARACTERS
-        else _request_of(request_id, request.ruleSet, lines)
-    )
+    if max(map(len, lines)) > MOST_CHARACTERS:
+        return None
+    return _request_of(request_id, request.ruleSet, lines)
 
 
 def _read_slowly(body: bytes, wrong_delay: str | None = None) -> LogsRequest:
@@ -115,15 +111,12 @@ def _rule_set(member: msgspec.Raw) -> str:
 
 def _lines(member: bytes) -> list[str]:
     lines = list[str]()
-    position = 1
-    if member.startswith(b"["):
-        while element := _NEXT_LINE.match(member, position):
-            position = element.end()
-            line = str(msgspec.json.decode(element[1])) if element[1] else "\n"
-            if "\n" in line:
-                place = f"lines[{len(lines)}]"
-                raise InvalidRequestError("005", f"{place}: must be a string without a line feed")
-            lines.append(line)
+    for element in items(member, _NEXT_LINE):
+        line = str(msgspec.json.decode(element)) if element else "\n"
+        if "\n" in line:
+            place = f"lines[{len(lines)}]"
+            raise InvalidRequestError("005", f"{place}: must be a string without a line feed")
+        lines.append(line)
     if not lines:
         raise InvalidRequestError("003", "lines: must be an array of at least one line")
     for index, line in enumerate(lines):

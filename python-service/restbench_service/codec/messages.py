@@ -1,7 +1,7 @@
 """The JSON of the workload messages, and the values in its paths and queries."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -105,23 +105,25 @@ class MessagesJson(Codec[Request, Outcome]):
 
     def _decoded(self, members: _Members, query: str) -> Request:
         queue = _queue("queue", self.values[0]) if self.values else ""
-        message_id = _identifier("id", self.values[1]) if len(self.values) > 1 else 0
+        message_id = _number("id", self.values[1], INT64_MAX) if len(self.values) > 1 else 0
         if wrong := delay_fault(query, self.max_delay_ms):
             raise InvalidRequestError("003", wrong)
         asked = parse_qs(query, keep_blank_values=True) if query else {}
         common: dict[str, Any] = {"strategy": self.strategy}
         match self.operation:
             case "list":
-                after = _parameter(asked, "after", _queue, "")
-                limit = _limit(asked, MOST_LISTED, MOST_LISTED // 10)
+                after = _queue("after", _only(asked, "after")) if "after" in asked else ""
+                limit = _asked_number(asked, "limit", MOST_LISTED, MOST_LISTED // 10)
                 return ListQueues(after, limit, **common)
             case "count":
                 return CountMessages(queue, **common)
             case "delete-queue":
                 return DeleteQueue(queue, **common)
             case "peek":
-                receiver = _parameter(asked, "receiver", _identifier, NOBODY)
-                return Peek(queue, receiver, _limit(asked, MOST_PEEKED, 1), **common)
+                receiver = _asked_number(asked, "receiver", INT64_MAX, NOBODY)
+                return Peek(
+                    queue, receiver, _asked_number(asked, "limit", MOST_PEEKED, 1), **common
+                )
             case "delete-message":
                 return DeleteMessage(queue, message_id, **common)
         common["request_id"] = required_id(members.requestId)
@@ -135,21 +137,15 @@ class MessagesJson(Codec[Request, Outcome]):
             case "pop":
                 client, receiver = _member("client", members.client), _receiver(members)
                 return Pop(queue, client, receiver, _key(members.key), **common)
-            case "send":
-                sender, receiver = _member("sender", members.sender), _receiver(members)
-                body, key = _body(members.body), _key(members.key)
-                self._check_length(body)
-                return Send(queue, sender, receiver, body, key, **common)
-            case _:
-                sender, queues = _member("sender", members.sender), _queues(members.queues)
-                body, key = _body(members.body), _key(members.key)
-                self._check_length(body)
-                return Broadcast(queues, sender, body, key, **common)
-
-    def _check_length(self, body: str) -> None:
+        sender = _member("sender", members.sender)
+        to: Any = _receiver(members) if self.operation == "send" else _queues(members.queues)
+        body, key = _body(members.body), _key(members.key)
         if len(body) > self.max_characters:
             limit = f"the number of characters is {len(body)}, the limit is {self.max_characters}"
             raise InvalidRequestError("007", f"body: {limit}")
+        if self.operation == "send":
+            return Send(queue, sender, to, body, key, **common)
+        return Broadcast(to, sender, body, key, **common)
 
     def encode(self, output: Outcome) -> bytes:
         """The answer's members in the contract's order."""
@@ -184,23 +180,13 @@ def _number(place: str, text: str, most: int) -> int:
     return int(text)
 
 
-def _identifier(place: str, text: str) -> int:
-    return _number(place, text, INT64_MAX)
+def _only(asked: Mapping[str, list[str]], name: str) -> str:
+    """The query parameter. No rule allows the line feed between the values of one given twice."""
+    return "\n".join(asked[name])
 
 
-def _parameter(
-    asked: Mapping[str, list[str]], name: str, read: Callable[[str, str], Any], default: Any
-) -> Any:
-    """The query parameter as `read` converts it, or the default.
-
-    If it is given twice, `read` refuses it: no rule allows the line feed between the values.
-    """
-    return read(name, "\n".join(asked[name])) if name in asked else default
-
-
-def _limit(asked: Mapping[str, list[str]], most: int, default: int) -> int:
-    value: int = _parameter(asked, "limit", lambda place, text: _number(place, text, most), default)
-    return value
+def _asked_number(asked: Mapping[str, list[str]], name: str, most: int, default: int) -> int:
+    return _number(name, _only(asked, name), most) if name in asked else default
 
 
 def _member(name: str, value: msgspec.Raw) -> int:

@@ -5,7 +5,6 @@ on where in the body the faults are. To save memory, only one row is decoded at 
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -15,7 +14,7 @@ from ..workloads.matrix import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
 from .codec import MISSING, Members, int64, read_request
-from .strict_json import MAX_DEPTH, STRING
+from .strict_json import MAX_DEPTH, STRING, items, next_element
 
 INNER_SIZES_DIFFER = "Invalid number of columns and rows for multiplication"
 _SHOWN_DIGITS = 24
@@ -55,7 +54,7 @@ def _object_pattern() -> bytes:
 
 _MEMBERS = msgspec.json.Decoder(_Members)
 _MATRIX, _ROW = msgspec.json.Decoder(_Matrix), msgspec.json.Decoder(_Row)
-_NEXT_ELEMENT = re.compile(rb"[\s,]*+(?:(%b)|([^\s\]]))" % _object_pattern())
+_NEXT_ROW = next_element(_object_pattern())
 _COLUMNS = re.compile(rb"[1-9][0-9]*+")
 _FITTING = re.compile(rb"(?>(?: *+-?[0-9]{1,18}+ *+(?:,|\Z)){0,1000})")
 """Up to 1000 elements that surely fit 64 bits, each with the comma after it."""
@@ -89,34 +88,21 @@ def _structure(name: str, member: msgspec.Raw) -> _Structure:
     if not _COLUMNS.fullmatch(columns):
         raise InvalidRequestError("003", f"{name}.columnCount: must be an integer of at least 1")
     found = list[bytes]()
-    if rows.startswith(b"["):
-        for value in _values(rows):
-            place = f"{name}.rows[{len(found)}]"
-            if value is None:
-                raise InvalidRequestError("003", f"{place}: must be an object with value")
-            elements = _elements(value)
-            if not elements:
-                rule = "must be a non-empty string or array of integers"
-                raise InvalidRequestError("003", f"{place}.value: {rule}")
-            found.append(elements)
+    for row in items(rows, _NEXT_ROW):
+        place = f"{name}.rows[{len(found)}]"
+        if row is None:
+            raise InvalidRequestError("003", f"{place}: must be an object with value")
+        numbers = _numbers(bytes(_ROW.decode(row).value))
+        if not numbers:
+            rule = "must be a non-empty string or array of integers"
+            raise InvalidRequestError("003", f"{place}.value: {rule}")
+        found.append(numbers)
     if not found:
         raise InvalidRequestError("003", f"{name}.rows: must be an array of at least one row")
     return _Structure(name, columns, found)
 
 
-def _values(rows: bytes) -> Iterator[bytes | None]:
-    """Each row's value as JSON, empty if it is missing. A row that is not an object gives None and
-    ends the iteration."""
-    position = 1
-    while element := _NEXT_ELEMENT.match(rows, position):
-        position = element.end()
-        row = element[1]
-        yield bytes(_ROW.decode(row).value) if row else None
-        if not row:  # its end is unknown, and the caller stops here
-            return
-
-
-def _elements(value: bytes) -> bytes:
+def _numbers(value: bytes) -> bytes:
     """The text of a string, or of an array between its brackets without white space; else empty."""
     if value.startswith(b"["):
         return value[1:-1].translate(None, _WHITE)

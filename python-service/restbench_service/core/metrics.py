@@ -24,8 +24,7 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from ..metrics_folder import VARIABLE
-from ..process import is_worker, worker_pids
+from ..process import METRICS_VARIABLE, is_worker, worker_pids
 
 Counts = Callable[[], Mapping[tuple[str, ...], int]]
 """Returns the values of a counter, which only grow, by label values."""
@@ -64,7 +63,8 @@ class Metrics(ABC):
         )
         self._counters: dict[tuple[str, ...], Counter] = {}
         self._guard = Lock()
-        self._copies: list[_CounterCopy] = []
+        self._copies: list[Callable[[], None]] = []
+        """Bring the copies of counters that are kept elsewhere up to date."""
 
     @abstractmethod
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
@@ -75,7 +75,16 @@ class Metrics(ABC):
         combination of label values from the start.
         """
         counter = Counter(name, text, labels, registry=self._own)
-        self._copies.append(_CounterCopy(counter, counts))
+        written = dict.fromkeys(counts(), 0)
+        counters = {each: counter.labels(*each) if each else counter for each in written}
+
+        def copy() -> None:
+            for values, count in counts().items():
+                if count > written[values]:
+                    counters[values].inc(count - written[values])
+                    written[values] = count
+
+        self._copies.append(copy)
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """Count one answered request."""
@@ -92,8 +101,8 @@ class Metrics(ABC):
 
     def _copy_counts(self) -> None:
         with self._guard:
-            for each in self._copies:
-                each.write()
+            for copy in self._copies:
+                copy()
 
 
 class OwnMetrics(Metrics):
@@ -120,9 +129,9 @@ class SharedMetrics(Metrics):
     """
 
     def __init__(self) -> None:
-        """The folder that VARIABLE names must exist."""
+        """The folder that METRICS_VARIABLE names must exist."""
         super().__init__(CollectorRegistry(), None)
-        self._folder = Path(os.environ[VARIABLE])
+        self._folder = Path(os.environ[METRICS_VARIABLE])
         MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
         self._registry.register(_Workers())
 
@@ -157,20 +166,6 @@ class SharedMetrics(Metrics):
             with suppress(FileNotFoundError):  # another worker removes it at the same time
                 if (is_live_gauge or not path.stat().st_size) and not is_worker(pid):
                     path.unlink()
-
-
-class _CounterCopy:
-    """A copy of a counter that is kept elsewhere; write() brings it up to date."""
-
-    def __init__(self, counter: Counter, counts: Counts) -> None:
-        self._counts, self._written = counts, dict.fromkeys(counts(), 0)
-        self._counters = {each: counter.labels(*each) if each else counter for each in counts()}
-
-    def write(self) -> None:
-        for values, count in self._counts().items():
-            if count > self._written[values]:
-                self._counters[values].inc(count - self._written[values])
-                self._written[values] = count
 
 
 class _Workers(Collector):

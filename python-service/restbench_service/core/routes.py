@@ -30,7 +30,8 @@ class Routes:
     ) -> None:
         """`workloads` and `strategies` by their names in a path."""
         self._whole: dict[str, dict[str, Route]] = {}
-        self._templates: dict[str, list[_Template]] = {}
+        self._templates: dict[str, list[tuple[str, re.Pattern[str], Callable[..., Route]]]] = {}
+        """Method, pattern, and what makes the route from the values of the named parts."""
         for path, coded in workloads.items():
             for name, strategy in strategies.items():
                 if coded.is_offered_under(name):
@@ -55,20 +56,11 @@ class Routes:
         path = f"/{under}{operation.path}"
         if "{" in path:
             pattern = re.compile(re.sub(r"\{\w+\}", "([^/]+)", path))
-            self._templates.setdefault(under, []).append(
-                _Template(operation.method, pattern, route)
-            )
+            self._templates.setdefault(under, []).append((operation.method, pattern, route))
         else:
             self._whole.setdefault(path, {})[operation.method] = route()
 
     def _matched(self, raw_path: str) -> Mapping[str, Route]:
         templates = self._templates.get("/".join(raw_path.split("/", 3)[1:3]), ())
-        found = ((each, each.pattern.fullmatch(raw_path)) for each in templates)
-        return {each.method: each.route(*match.groups()) for each, match in found if match}
-
-
-class _Template(NamedTuple):
-    method: str
-    pattern: re.Pattern[str]
-    route: Callable[..., Route]
-    """Makes the route of one request from the values of the named parts."""
+        found = ((method, each.fullmatch(raw_path), route) for method, each, route in templates)
+        return {method: route(*match.groups()) for method, match, route in found if match}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import partial
 from statistics import median
 from threading import Lock
 from time import perf_counter_ns
@@ -68,38 +67,46 @@ class Adaptive(Strategy):
         with self._guard:
             self._present += 1
         if len(job.body) > MOST_DECODED_HERE_BYTES:
-            place, ended = self._decided(job, *self._size(job))
+            place, ended = self._decided(job)
             answer = self._places[place].execute(job)
-            answer.add_done_callback(ended)
-            return answer
-        return self._decided_in_turn(job)
-
-    def _decided_in_turn(self, job: Job) -> "Future[bytes]":
-        try:
-            with self._turns.entered(job):
-                place, ended = self._decided(job, *self._size(job))
-                if place == "caller":
-                    answer = completed(lambda: job.run(InOrderLoop()))
-        except Exception as error:  # the request is wrong, or too large, or its client is gone
-            with self._guard:
-                self._present -= 1
-            wrong: Future[bytes] = Future()
-            wrong.set_exception(error)
-            return wrong
-        if place != "caller":
-            answer = self._places[place].execute(job)
+        else:
+            try:
+                with self._turns.entered(job):
+                    place, ended = self._decided(job)
+                    if place == "caller":
+                        answer = completed(lambda: job.run(InOrderLoop()))
+            except Exception as error:  # the request is wrong, or too large, or its client is gone
+                with self._guard:
+                    self._present -= 1
+                wrong: Future[bytes] = Future()
+                wrong.set_exception(error)
+                return wrong
+            if place != "caller":
+                answer = self._places[place].execute(job)
         answer.add_done_callback(ended)
         return answer
 
-    def _decided(
-        self, job: Job, measure: tuple[str, ...], amount: float, unknown_ns: float
-    ) -> tuple[Decision, Callable[["Future[bytes]"], None]]:
+    def _decided(self, job: Job) -> tuple[Decision, Callable[["Future[bytes]"], None]]:
         """The place where the job runs, and the callback for the job's answer."""
+        measure, amount, unknown_ns = self._size(job)
         with self._guard:
             place = self._place(amount * self._ns_per.get(measure, unknown_ns), len(job.body))
             self._decisions[place] += 1
             self._present -= place == "low-priority"
-        return place, partial(self._ended, place, job, measure, amount)
+
+        def ended(answer: "Future[bytes]") -> None:
+            is_byte = measure[0] == "byte of"
+            stages = ("parse", "compute", "serialize") if is_byte else ("compute",)
+            took_ns = sum(job.clock.elapsed_ns[stage] for stage in stages) / amount
+            with self._guard:
+                self._present -= place != "low-priority"
+                if answer.exception() is None:
+                    before = self._ns_per.get(measure, took_ns)
+                    # It includes waits for a core, so a far longer one counts as twice the mean.
+                    newest = NEWEST_WEIGHT * (min(took_ns, 2 * before) - before)
+                    self._ns_per[measure] = before + newest
+
+        return place, ended
 
     def facts(self) -> Mapping[str, Any]:
         """See Strategy. A unit is an operation of a kind, or a byte of a long body."""
@@ -142,24 +149,6 @@ class Adaptive(Strategy):
         if self._present > 1 and estimate_ns > MIN_DISPATCHES * dispatch_ns:
             return "process"
         return "caller"
-
-    def _ended(
-        self,
-        place: Decision,
-        job: Job,
-        measure: tuple[str, ...],
-        amount: float,
-        answer: "Future[bytes]",
-    ) -> None:
-        is_byte = measure[0] == "byte of"
-        stages = ("parse", "compute", "serialize") if is_byte else ("compute",)
-        took_ns = sum(job.clock.elapsed_ns[stage] for stage in stages) / amount
-        with self._guard:
-            self._present -= place != "low-priority"
-            if answer.exception() is None:
-                before = self._ns_per.get(measure, took_ns)
-                # The time includes waits for a core, so a far longer one counts as twice the mean.
-                self._ns_per[measure] = before + NEWEST_WEIGHT * (min(took_ns, 2 * before) - before)
 
     def _dispatched_ns(self) -> int:
         began_ns = perf_counter_ns()

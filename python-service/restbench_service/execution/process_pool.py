@@ -18,7 +18,7 @@ from functools import partial
 from multiprocessing import resource_tracker
 from threading import Condition, Thread, Timer
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from .faults import PoolClosedError, PoolFailedError, WorkerDiedError
 from .standard_pools import Answer, Call, PoolKind, StandardPool
@@ -56,7 +56,7 @@ class ProcessPool:
         self._is_ready = self._is_closed = False
         self._pending: set[Future[Any]] = set()
         self._waiting: list[tuple[Future[Any], Order]] = []
-        self._wake = os.eventfd(0)
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._keeper = Thread(target=self._keep, name=f"keep-{name}", daemon=True)
         self._keeper.start()
 
@@ -145,7 +145,6 @@ class ProcessPool:
             self._pool, self._heals_by = None, monotonic() + REPLACE_SECONDS
 
     def _healing_seconds(self) -> float:
-        """How long a call still waits for a pool."""
         return max(0.0, self._heals_by - monotonic())
 
     def _without_a_pool(self) -> "set[Future[Any]]":
@@ -185,9 +184,9 @@ class ProcessPool:
     def _keep_one(self) -> None:
         """Make a pool and watch it until a process dies, or wait before the next attempt."""
         try:
-            with self._running() as watched:
-                self._watch(watched)
-            del watched
+            with self._running() as (pool, reports, processes):
+                self._watch(pool, reports, processes)
+            del pool
             gc.collect()  # frees the pool, a reference cycle, and its named semaphores
         except WorkerDiedError:  # at its start; at most one retry per WARM_SECONDS
             _LOG.error("a process of %s died as it began: it is made anew", self.name)
@@ -197,43 +196,47 @@ class ProcessPool:
             select.select([self._wake], [], [], RETRY_SECONDS)
 
     @contextmanager
-    def _running(self) -> Iterator["_WatchedPool"]:
-        """Make a new pool for the with-block; calls that are unanswered at its end fail."""
+    def _running(self) -> Iterator[tuple[StandardPool, socket.socket, list[int]]]:
+        """Make a new pool for the with-block; calls that are unanswered at its end fail. Yields the
+        socket on which its processes report, too, and the descriptors of those that have."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             for number in range(1, self.size + 1):
                 ours.send(b"%d" % number)
             arguments = (self.name, theirs, os.getpid(), self._niceness, self._modules)
-            watched = _WatchedPool(self._kind(self.size, begin_work, arguments), ours, [])
+            pool, processes = self._kind(self.size, begin_work, arguments), list[int]()
             try:
                 with self._changed:
-                    self._sleep_through()
-                    self._pool, waiting, self._waiting = watched.pool, self._waiting, []
+                    with suppress(BlockingIOError):  # calls of the previous pool may fail late
+                        os.eventfd_read(self._wake)
+                    self._pool, waiting, self._waiting = pool, self._waiting, []
                     self._changed.notify_all()
                 for future, order in waiting:
                     self._give(future, order)
-                yield watched
+                yield pool, ours, processes
             finally:
                 self._give_up(WorkerDiedError(f"a process of {self.name} died"))
-                watched.pool.discard()
-                for process in watched.processes:
+                pool.discard()
+                for process in processes:
                     os.close(process)
 
-    def _watch(self, watched: "_WatchedPool") -> None:
+    def _watch(self, pool: StandardPool, reports: socket.socket, processes: list[int]) -> None:
         """Return when a process has died, or on close. Raises PoolFailedError or WorkerDiedError if
         the processes do not start."""
         poll = select.poll()
-        for descriptor in (watched.reports.fileno(), self._wake):
+        for descriptor in (reports.fileno(), self._wake):
             poll.register(descriptor, select.POLLIN)
         deadline = monotonic() + START_SECONDS
         while not self._is_closed:
             timeout_ms = None if self._is_ready else WARM_SECONDS * 1000
             events = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
-            if watched.reports.fileno() in events:
-                process = _descriptor_of(int(watched.reports.recv(16)))
-                watched.processes.append(process)
+            if reports.fileno() in events:
+                process = _descriptor_of(int(reports.recv(16)))
+                processes.append(process)
                 poll.register(process, select.POLLIN)
-                self._set_ready(len(watched.processes) == self.size)
+                with self._changed:
+                    self._is_ready = len(processes) == self.size
+                    self._changed.notify_all()
             elif events:
                 if self._wake in events:
                     os.eventfd_read(self._wake)
@@ -243,17 +246,7 @@ class ProcessPool:
             elif not self._is_ready and monotonic() > deadline:
                 raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
             elif not self._is_ready:
-                watched.pool.warm()
-
-    def _sleep_through(self) -> None:
-        """Clear a wake-up for the previous pool, whose calls may fail late."""
-        if select.select([self._wake], [], [], 0)[0]:
-            os.eventfd_read(self._wake)
-
-    def _set_ready(self, is_ready: bool) -> None:
-        with self._changed:
-            self._is_ready = is_ready
-            self._changed.notify_all()
+                pool.warm()
 
     def _give_up(self, error: Exception) -> None:
         """Drop the pool; its calls fail, and with PoolFailedError also the waiting calls."""
@@ -283,11 +276,3 @@ def _descriptor_of(pid: int) -> int:
         return os.pidfd_open(pid)
     except ProcessLookupError:
         return os.eventfd(1)
-
-
-class _WatchedPool(NamedTuple):
-    """A pool, the socket on which its processes report, and a descriptor of each reported one."""
-
-    pool: StandardPool
-    reports: socket.socket
-    processes: list[int]

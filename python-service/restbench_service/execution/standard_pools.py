@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.pool import TERMINATE
 from threading import Event
-from typing import Any, Protocol
+from typing import Any
 
 from .faults import WorkerDiedError
 
@@ -44,51 +44,31 @@ def prepare_fork_server(modules: Sequence[str]) -> None:
     CONTEXT.set_forkserver_preload([*modules])
 
 
-class StandardPool(Protocol):
-    """Processes that run calls. `submit` and `map` raise if the pool is broken."""
-
-    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
-        """Run one call in a process; `answer` gets the outcome."""
-
-    def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Run a call for each unit, each as a task. When `answer` is called no task runs any more,
-        unless the pool is dead."""
-
-    def warm(self) -> None:
-        """Start processes that otherwise start when needed. Raises WorkerDiedError if one died."""
-
-    def discard(self) -> None:
-        """Kill the processes and end the threads, whatever state a dead process left them in."""
-
-
-PoolKind = Callable[[int, Call, Arguments], StandardPool]
-"""Makes a pool from its size, an initializer for each process, and the initializer's arguments.
-Raises if no process can be started."""
-
-
 class MultiprocessingPool:
-    """multiprocessing.Pool."""
+    """multiprocessing.Pool. `submit` and `map` raise if the pool is broken."""
 
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
         pool: Any = CONTEXT.Pool(size, initializer, arguments)
         self._pool, self._first = pool, [*pool._pool]
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
-        """See StandardPool."""
+        """Run one call in a process; `answer` gets the outcome."""
         self._pool.apply_async(call, arguments, {}, *_callbacks(answer))
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """See StandardPool. The chunk size is 1; the default would put many units into a task."""
+        """Run a call for each unit, each as a task: the default chunk size would put many into one.
+        When `answer` is called no task runs any more, unless the pool is dead."""
         self._pool.map_async(call, units, 1, *_callbacks(answer))
 
     def warm(self) -> None:
-        """See StandardPool. The constructor has started all processes. The pool replaces a dead
-        process, but loses the task that this process had read."""
+        """Start processes that otherwise start when needed. Raises WorkerDiedError if one died. The
+        constructor has started all; the pool replaces a dead one, but loses the task it had read.
+        """
         if self._first != self._pool._pool:
             raise WorkerDiedError("a process of the pool died")
 
     def discard(self) -> None:
-        """Like Pool.terminate(), but without waits that may never end.
+        """Kill the processes and end the threads, whatever state a dead process left them in.
 
         terminate() waits for a lock that a killed process may have held, and for the rest of a
         message that this process may have been reading or writing.
@@ -112,7 +92,7 @@ class MultiprocessingPool:
 
 
 class ExecutorPool:
-    """concurrent.futures.ProcessPoolExecutor."""
+    """concurrent.futures.ProcessPoolExecutor, with the methods of MultiprocessingPool."""
 
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
         self._size = size
@@ -121,7 +101,7 @@ class ExecutorPool:
         self.warm()
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
-        """See StandardPool."""
+        """See MultiprocessingPool."""
 
         def done(future: "Future[Any]") -> None:
             error = _error_of(future)
@@ -147,7 +127,7 @@ class ExecutorPool:
         answer(None, error)
 
     def warm(self) -> None:
-        """See StandardPool. The executor starts a process for a task if none is idle."""
+        """See MultiprocessingPool. The executor starts a process for a task if none is idle."""
         try:
             for _ in range(self._size):
                 self._executor.submit(time.sleep, WARM_TASK_SECONDS)
@@ -155,13 +135,19 @@ class ExecutorPool:
             raise WorkerDiedError("a process of the executor died") from error
 
     def discard(self) -> None:
-        """See StandardPool. The processes are killed first, as they ignore SIGTERM."""
+        """See MultiprocessingPool. The processes are killed first, as they ignore SIGTERM."""
         manager = self._executor._executor_manager_thread
         _kill((self._executor._processes or {}).values())
         self._executor.shutdown(wait=False, cancel_futures=True)
         if manager is not None:
             manager.join(JOIN_SECONDS)
         self._is_dead.set()
+
+
+StandardPool = MultiprocessingPool | ExecutorPool
+PoolKind = Callable[[int, Call, Arguments], StandardPool]
+"""Makes a pool from its size, an initializer for each process, and the initializer's arguments.
+Raises if no process can be started."""
 
 
 def _callbacks(answer: Answer) -> tuple[Call, Call]:

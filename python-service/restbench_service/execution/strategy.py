@@ -1,7 +1,7 @@
 """The seam between a request and how it is executed."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from .job import Job
@@ -37,11 +37,33 @@ class Strategy(Protocol):
         return
 
 
-def completed(call: Callable[[], bytes]) -> "Future[bytes]":
-    """Run the call on the calling thread. Returns its result or error as a completed future."""
-    future: Future[bytes] = Future()
+def completed(call: Callable[[], bytes], future: "Future[bytes] | None" = None) -> "Future[bytes]":
+    """Run the call on the calling thread, and complete the future, or a new one, with its result or
+    error. Returns the future."""
+    future = future or Future()
     try:
         future.set_result(call())
     except Exception as error:  # future.result() raises it
         future.set_exception(error)
     return future
+
+
+def hand_over(threads: ThreadPoolExecutor, work: Callable[[], object]) -> None:
+    """Let one of the threads do the work. Raises RuntimeError if none can be started or the pool is
+    closed; then the work is never done.
+
+    A ThreadPoolExecutor queues work before it starts a thread for it. If that fails, submit()
+    raises, although another thread may do the work, even later. So the work is taken out of
+    `offered`, which only one can do.
+    """
+    offered = {"work": work}
+
+    def do() -> None:
+        if taken := offered.pop("work", None):
+            taken()
+
+    try:
+        threads.submit(do)
+    except RuntimeError:
+        if offered.pop("work", None):
+            raise

@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from itertools import count
+from typing import Any
 
 from ..process import allowed_cores, set_name
 from .faults import PoolClosedError, PoolFailedError
@@ -12,8 +13,7 @@ from .gate import Gate
 from .job import InOrderLoop, Job, JobResult, Task, decode_task, run_task
 from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
-from .strategy import Strategy, completed
-from .thread_pool import hand_over
+from .strategy import Strategy, completed, hand_over
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """The largest body that is decoded in this process to learn how much memory must be reserved. It is
@@ -119,13 +119,13 @@ class PerRequest(_Pooled):
 
     def _end(self, job: Job, answer: "Future[bytes]", future: "Future[JobResult]") -> None:
         self.gate.leave(job)
-        error = future.exception()
-        if error is not None:
-            answer.set_exception(error)
-            return
-        done = future.result()
-        job.clock.add(done.elapsed_ns, done.ended_ns)
-        answer.set_result(done.value)
+
+        def body() -> Any:
+            done = future.result()
+            job.clock.add(done.elapsed_ns, done.ended_ns)
+            return done.value
+
+        completed(body, answer)
 
 
 class WorkerPool(Strategy):
@@ -169,8 +169,4 @@ class WorkerPool(Strategy):
     def _run(self, job: Job, answer: "Future[bytes]") -> None:
         done = completed(lambda: job.run(InOrderLoop()))
         self.gate.leave(job)
-        error = done.exception()
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(done.result())
+        completed(done.result, answer)

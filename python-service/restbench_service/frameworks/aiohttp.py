@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import uvloop
@@ -23,7 +22,11 @@ def create_app(requests: Requests) -> web.Application:
 
     async def handle(request: web.Request) -> web.Response:
         target = request.rel_url.raw_path, request.rel_url.raw_query_string
-        head = head_of(request.method, target, request.headers, partial(_waits, request))
+
+        def waits() -> bool:
+            return request.transport is not None and not request.transport.is_closing()
+
+        head = head_of(request.method, target, request.headers, waits)
         reply = await requests.answer(head, request.content.iter_any())
         response = web.Response(body=reply.body, status=reply.status, headers=reply.headers)
         try:
@@ -44,10 +47,6 @@ def create_app(requests: Requests) -> web.Application:
 async def _drop_name(_: web.Request, response: web.StreamResponse) -> None:
     """Remove the header in which aiohttp names itself and Python with their versions."""
     response.headers.pop("Server", None)
-
-
-def _waits(request: web.Request) -> bool:
-    return request.transport is not None and not request.transport.is_closing()
 
 
 async def _serve(settings: Settings) -> None:

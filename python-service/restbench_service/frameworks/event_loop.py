@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from ..core.reply import Reply
 from ..core.service import UNKNOWN, Core, Exchange, Head, Server
-from ..execution.thread_pool import hand_over
+from ..execution.strategy import hand_over
 from ..serving import ServingProcess
 from ..settings import Settings
 from . import server_of
@@ -75,12 +75,8 @@ class Requests:
     ) -> None:
         """Requests run on `threads`, or in the event loop if None. Reading a body that is cut off
         raises an error in `broken`."""
-        self._core, self._threads = core, threads
+        self.core, self._threads = core, threads
         self._broken: tuple[type[Exception], ...] = (TimeoutError, *broken)
-
-    def stop_waiting(self) -> None:
-        """End the delays that requests wait for; from any thread."""
-        self._core.delays.stop()
 
     async def answer(
         self, head: Head, pieces: AsyncIterable[bytes], client: Client | None = None
@@ -90,7 +86,7 @@ class Requests:
         `client` is watched from WATCHED_AFTER_S on while the request waits or runs; None if
         `head.is_wanted` works without a watch.
         """
-        opened = self._core.open(head)
+        opened = self.core.open(head)
         if not isinstance(opened, Exchange):
             return opened
         refused = await self._received(opened, pieces, head.declared_bytes)
@@ -111,7 +107,7 @@ class Requests:
         """Receive the body. Returns a reply if it is refused, incomplete or too slow, else None."""
         received = 0
         try:
-            async with asyncio.timeout(self._core.settings.receive_timeout_seconds):
+            async with asyncio.timeout(self.core.settings.receive_timeout_seconds):
                 async for piece in pieces:
                     received += len(piece)
                     refused = exchange.take(piece) if piece else None

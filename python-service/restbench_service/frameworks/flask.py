@@ -9,6 +9,7 @@ import select
 import socket
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,13 +54,15 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.url_map.strict_slashes = False  # otherwise a target without a path is redirected
 
     seconds = core.settings.receive_timeout_seconds
-    silence = struct.pack("ll", seconds, 0)
+    silence = struct.pack("ll", seconds, 0)  # a struct timeval
 
     def handle(**_: str) -> Response:
         environ = request.environ
         connection = environ.get("gunicorn.socket")
         if connection is not None:  # gunicorn sets no timeout
-            _bound_silence(connection, silence)
+            # Python's own would need two system calls for each, and each can release the GIL.
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                connection.setsockopt(socket.SOL_SOCKET, option, silence)
         reply = _reply(core, environ, connection)
         if connection is not None and len(reply.body) > SENT_AT_ONCE_BYTES:
             connection.settimeout(seconds)  # for the whole answer, not for each part
@@ -77,7 +80,14 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
 
 
 def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
-    head = _head(environ, connection)
+    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
+    head = Head(
+        environ["REQUEST_METHOD"],
+        *_target(environ),
+        environ.get("CONTENT_TYPE"),
+        int(length),
+        lambda: connection is None or _waits(connection),
+    )
     opened = core.open(head)
     if not isinstance(opened, Exchange):
         return _dropping(opened, environ, head.declared_bytes)
@@ -94,25 +104,6 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
     if delay is not None:
         delay.wait()  # blocks the request's thread: WSGI has no other way
     return opened.answer()
-
-
-def _bound_silence(connection: socket.socket, silence: bytes) -> None:
-    """Set the kernel's timeout for receiving and sending to `silence`, a struct timeval. Python's
-    own timeout would need two system calls for each, and each can release the interpreter lock.
-    """
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        connection.setsockopt(socket.SOL_SOCKET, option, silence)
-
-
-def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
-    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
-    return Head(
-        environ["REQUEST_METHOD"],
-        *_target(environ),
-        environ.get("CONTENT_TYPE"),
-        int(length),
-        lambda: connection is None or _waits(connection),
-    )
 
 
 def _target(environ: dict[str, Any]) -> tuple[str, str]:
@@ -152,9 +143,7 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
             )
         except MemoryError:
             raise
-        except (
-            Exception
-        ):  # gunicorn has many: an invalid chunk, the end of the connection, a timeout
+        except Exception:  # gunicorn has many: an invalid chunk, the connection's end, a timeout
             return exchange.cut_off()
         if not piece:
             break
@@ -173,15 +162,9 @@ def _dropping(refused: Reply, environ: dict[str, Any], declared: int) -> Reply:
 
     def sent() -> None:
         refused.sent()
-        _drop_body(environ, declared)
+        left, read = MOST_DROPPED_BYTES, environ["wsgi.input"].read
+        with suppress(Exception):  # gunicorn closes such a connection by itself
+            while left > 0 and (piece := read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):
+                left -= len(piece)
 
-    return refused._replace(sent=sent)
-
-
-def _drop_body(environ: dict[str, Any], declared: int) -> None:
-    left = MOST_DROPPED_BYTES if declared <= MOST_DROPPED_BYTES else 0
-    try:
-        while left > 0 and (piece := environ["wsgi.input"].read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):
-            left -= len(piece)
-    except Exception:  # it is refused already: gunicorn closes such a connection by itself
-        return
+    return refused._replace(sent=sent) if declared <= MOST_DROPPED_BYTES else refused

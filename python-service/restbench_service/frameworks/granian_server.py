@@ -14,8 +14,7 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from ..metrics_folder import remove_folder
-from ..process import SOCKET_MODE, die_with_parent, free_address
+from ..process import SOCKET_MODE, die_with_parent, free_address, remove_metrics_folder
 from ..settings import Settings
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
@@ -56,7 +55,7 @@ def serve(application: str, interface: Interfaces) -> None:
     try:
         server.serve()
     finally:
-        remove_folder()
+        remove_metrics_folder()
 
 
 def _hear(stop: Callable[[], object]) -> None:

@@ -27,7 +27,7 @@ class Handler:
         self._running = ExitStack()
         broken = (ProtocolError, ProtocolClosed)
         self._requests = self._running.enter_context(serving(settings, *broken))
-        on_ending(self._requests.stop_waiting)
+        on_ending(self._requests.core.delays.stop)
 
     def __rsgi_del__(self, _: AbstractEventLoop) -> None:
         """Called by Granian after the last answer."""

@@ -145,12 +145,9 @@ def _decimal(place: str, text: str, most: int = INT64_MAX) -> int:
 
 
 def _only(query: str, name: str) -> str | None:
-    """The value of a parameter, or None. A parameter given twice is returned as "", which no rule
-    allows."""
+    """The value of a parameter, or None; "" for one that is given twice, which no rule allows."""
     values = parameters(query, name)
-    if not values:
-        return None
-    return values[0] if len(values) == 1 else ""
+    return (values[0] if len(values) == 1 else "") if values else None
 
 
 def _number(query: str, name: str, most: int) -> int | None:

@@ -82,14 +82,11 @@ class Kind:
             right = b'{"requestId":"%d",' % number + self.answer_rest
             return Verdict.RIGHT if answer.content == right else Verdict.WRONG
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            reported, later = answer.json()["errorCode"], answer.headers.get("retry-after", "")
-            if (
-                (answer.status_code, reported) == (503, "008")
-                and later.isdigit()
-                and int(later) > 0
-            ):
+            said = answer.status_code, answer.json()["errorCode"]
+            later = answer.headers.get("retry-after", "")
+            if said == (503, "008") and later.isdigit() and int(later) > 0:
                 return Verdict.REFUSED
-            if (answer.status_code, reported) == (500, "099"):
+            if said == (500, "099"):
                 return Verdict.FAULT
         return Verdict.WRONG
 

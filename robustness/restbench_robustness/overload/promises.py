@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from restbench import ROOT
@@ -70,9 +70,8 @@ def broken(promises: Iterable[Promise], front: Front) -> list[Promise]:
 
 def table(findings: Findings) -> Table:
     """A table for the console, one row per promise."""
-    shown = Table(title=Text(findings.subject, style="bold"), title_justify="left")
-    for heading in ("Promise", "Bound", "Seen", "Held"):
-        shown.add_column(heading, overflow="fold")
+    columns = (Column(heading, overflow="fold") for heading in ("Promise", "Bound", "Seen", "Held"))
+    shown = Table(*columns, title=Text(findings.subject, style="bold"), title_justify="left")
     for it in findings.promises:
         held = Text("yes", style="green") if it.held else Text("NO", style="bold red")
         shown.add_row(Text(it.what), Text(it.bound), Text(it.seen), held)

@@ -91,13 +91,11 @@ def threshold(rules: int) -> int:
 @cache
 def drawn_rules() -> tuple[Rule, ...]:
     """All rules, in the order of their numbers."""
-    draws = Draws(SEED)
-    return tuple(_drawn(draws, number % len(_KINDS)) for number in range(max(RULE_SETS.values())))
-
-
-def _drawn(draws: Draws, kind: int) -> Rule:
-    rule = _KINDS[kind](draws.pick)
-    return replace(rule, weight=1 + draws.pick(5))  # the weight is drawn last
+    pick = Draws(SEED).pick
+    return tuple(
+        replace(_KINDS[number % len(_KINDS)](pick), weight=1 + pick(5))  # the weight is drawn last
+        for number in range(max(RULE_SETS.values()))
+    )
 
 
 Pick = Callable[[int], int]

@@ -1,4 +1,4 @@
-"""One process's access to the database: connections, statements and their errors.
+"""One process's access to the database: connections, statements, their errors, and free space.
 
 The database's own error messages are never passed on, because they quote the data that was sent.
 """
@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import re
+import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -39,6 +40,8 @@ SILENCE_CHECK_SECONDS = 1.0
 """The time between two checks for connections without an answer."""
 NO_CONNECTION_WARNING_SECONDS = 60.0
 """The minimum time between two warnings that all connections are in use."""
+SPACE_CHECK_SECONDS = 1.0
+"""The minimum time between two checks of the free space."""
 DISK_FULL = "53100"
 """disk_full: reported by the server, or raised here when free space is below the minimum."""
 NO_CONNECTION, BROKEN = "08001", "08006"
@@ -355,3 +358,33 @@ class Session:
                 self._database.awaiting(self._connection),
             ):
                 self._connection.pgconn.exec_(b"ROLLBACK")
+
+
+def free_bytes(path: str) -> int:
+    """Bytes that the path's file system has free for an ordinary user; 0 if that is unknown."""
+    try:
+        return shutil.disk_usage(path).free
+    except OSError:
+        return 0
+
+
+class FreeSpace:
+    """Free space of one file system. A full disk stops the whole database, so sends stop first."""
+
+    def __init__(self, path: str | None, least_bytes: int) -> None:
+        """Without a path, for a database on another machine, there is always enough space."""
+        self._path, self._least_bytes = path, least_bytes
+        self._looked_at, self._is_enough = -math.inf, True
+
+    def is_enough(self) -> bool:
+        """Whether the minimum is free, checked at most once per SPACE_CHECK_SECONDS."""
+        now = monotonic()
+        if self._path is not None and now - self._looked_at >= SPACE_CHECK_SECONDS:
+            self._looked_at = now
+            free = free_bytes(self._path)
+            was, self._is_enough = self._is_enough, free >= self._least_bytes
+            if was != self._is_enough:
+                what = "messages are taken again" if self._is_enough else "no message is taken"
+                text = "the database's file system has %d bytes free, the minimum is %d: %s"
+                _LOG.error(text, free, self._least_bytes, what)
+        return self._is_enough

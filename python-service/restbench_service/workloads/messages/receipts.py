@@ -6,7 +6,7 @@ from typing import Any
 
 from ..workload import InvalidRequestError
 from .database import DISK_FULL, Database, Session, StatementError
-from .requests import Broadcast, Keyed, Message, Pop
+from .requests import Broadcast, Keyed, Message, Pop, fingerprint
 
 PURGE_SECONDS = 60.0
 BATCH = 10_000
@@ -52,8 +52,8 @@ def _read(session: Session, request: Keyed) -> Any:
     row = session.do("read-receipt", values).fetchone()
     if row is None:
         return None
-    fingerprint, answer, *_ = row
-    if fingerprint != request.fingerprint:
+    of_earlier, answer, *_ = row
+    if of_earlier != fingerprint(request):
         raise InvalidRequestError("013", "key: was used before for another request")
     if isinstance(request, Pop):
         return Message(**answer)

@@ -31,10 +31,16 @@ class MessagesRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateQueue(MessagesRequest):
-    """Create a queue, unless it exists already."""
+class QueueRequest(MessagesRequest):
+    """A request for one queue."""
 
     queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateQueue(QueueRequest):
+    """Create a queue, unless it exists already."""
+
     technique: str
 
 
@@ -46,51 +52,37 @@ class ListQueues(MessagesRequest):
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountMessages(MessagesRequest):
+class CountMessages(QueueRequest):
     """Count the messages in a queue."""
 
-    queue: str
 
-
-@dataclass(frozen=True, slots=True)
-class DeleteQueue(MessagesRequest):
+class DeleteQueue(QueueRequest):
     """Delete a queue with its messages."""
 
-    queue: str
-
 
 @dataclass(frozen=True, slots=True)
-class Peek(MessagesRequest):
+class Peek(QueueRequest):
     """Read the oldest messages to one receiver without taking them."""
 
-    queue: str
     receiver: int
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteMessage(MessagesRequest):
+class DeleteMessage(QueueRequest):
     """Delete a message of this queue, whatever its receiver."""
 
-    queue: str
     id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Send(MessagesRequest):
+class Send(QueueRequest):
     """Send a message to one queue. `client` is the sender, to whom the key belongs."""
 
-    queue: str
     client: int
     receiver: int
     body: str
     key: str | None
-
-    @property
-    def fingerprint(self) -> bytes:
-        """A hash of what is asked, without the client. Both services compute the same one."""
-        return _fingerprint("send", self.queue, self.receiver, self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +95,14 @@ class Broadcast(MessagesRequest):
     key: str | None
     receiver: int = NOBODY
 
-    @property
-    def fingerprint(self) -> bytes:
-        """See Send.fingerprint."""
-        return _fingerprint("broadcast", ",".join(self.queues), NOBODY, self.body)
-
 
 @dataclass(frozen=True, slots=True)
-class Pop(MessagesRequest):
+class Pop(QueueRequest):
     """Take the oldest message to exactly one receiver."""
 
-    queue: str
     client: int
     receiver: int
     key: str | None
-
-    @property
-    def fingerprint(self) -> bytes:
-        """See Send.fingerprint."""
-        return _fingerprint("pop", self.queue, self.receiver, "")
 
 
 Keyed = Send | Broadcast | Pop
@@ -153,5 +134,9 @@ class Outcome:
     """Parts of the compute time: waiting for a `connection`, and for answers of the `database`."""
 
 
-def _fingerprint(operation: str, queues: str, receiver: int, body: str) -> bytes:
-    return hashlib.sha256(f"{operation}\n{queues}\n{receiver}\n{body}".encode()).digest()
+def fingerprint(request: Keyed) -> bytes:
+    """A hash of what is asked, without the client. Both services compute the same one."""
+    operation = type(request).__name__.lower()
+    queues = ",".join(request.queues) if isinstance(request, Broadcast) else request.queue
+    body = "" if isinstance(request, Pop) else request.body
+    return hashlib.sha256(f"{operation}\n{queues}\n{request.receiver}\n{body}".encode()).digest()

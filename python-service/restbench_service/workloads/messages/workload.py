@@ -1,5 +1,7 @@
 """The workload messages: each request is one operation on queues, done by the queue's technique."""
 
+import fcntl
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -9,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...settings import DatabaseSettings
 from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
-from .database import DISK_FULL, Database, Session, StatementError, not_done
-from .free_space import FreeSpace
+from .database import DISK_FULL, Database, FreeSpace, Session, StatementError, not_done
 from .memory import MemoryMessages
 from .receipts import PURGE_SECONDS, once, purge
 from .requests import (
@@ -29,9 +30,9 @@ from .requests import (
     Pop,
     Request,
     Send,
+    fingerprint,
 )
-from .shared_count import SharedCount
-from .techniques import QUEUE_TECHNIQUES, QueueTechnique
+from .techniques import QUEUE_TECHNIQUES, QueueTechnique, Values
 
 QUEUE_GONE_SQLSTATES = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the remembered queue no longer exists."""
@@ -41,8 +42,33 @@ MOST_KNOWN = 10_000
 """When so many queues are remembered, all are forgotten."""
 BYTES_PER_CHARACTER = 8
 """Bytes of an answer for a character of a message: an escape takes six."""
+_COUNT_BYTES = 8
 Means = QueueTechnique | MemoryMessages
 Found = TypeVar("Found")
+
+
+class SharedCount:
+    """A counter in memory of the process that created it. Processes of pools open its `path`."""
+
+    def __init__(self, path: str | None = None) -> None:
+        """Open the counter at a path, or create one with the value 0."""
+        self._guard = Lock()
+        self._file = os.memfd_create("count") if path is None else os.open(path, os.O_RDWR)
+        self.path = path or f"/proc/{os.getpid()}/fd/{self._file}"
+
+    @property
+    def value(self) -> int:
+        """The count of all processes together."""
+        return int.from_bytes(os.pread(self._file, _COUNT_BYTES, 0), "little")
+
+    def add(self) -> None:
+        """Add 1, under a lock among threads and then a file lock among processes."""
+        with self._guard:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            try:
+                os.pwrite(self._file, (self.value + 1).to_bytes(_COUNT_BYTES, "little"), 0)
+            finally:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
 
 
 class Queue(NamedTuple):
@@ -153,29 +179,21 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _pop(self, session: Session, pop: Pop) -> Message | None:
         return self._on_queue(
-            session,
-            pop,
-            lambda queue, means: means.pop_one(session, _values(queue, pop), self._count_retry),
+            session, pop, lambda means, values: means.pop_one(session, values, self._count_retry)
         )
 
     def _send(self, session: Session, send: Send) -> int | None:
-        return self._on_queue(
-            session, send, lambda queue, means: means.send_one(session, _values(queue, send))
-        )
+        return self._on_queue(session, send, lambda means, values: means.send_one(session, values))
 
     def _peek(self, session: Session, peek: Peek) -> list[Message]:
-        def attempt(queue: Queue, means: Means) -> list[Message] | None:
-            values = {"queue_id": queue.id, "receiver": peek.receiver, "limit": peek.limit}
-            return means.peek(session, values) or None
-
-        return self._on_queue(session, peek, attempt) or []
+        return (
+            self._on_queue(session, peek, lambda means, it: means.peek(session, it) or None) or []
+        )
 
     def _delete_message(self, session: Session, delete: DeleteMessage) -> bool:
-        def attempt(queue: Queue, means: Means) -> bool | None:
-            values = {"queue_id": queue.id, "pgmq_queue": f"q{queue.id}", "id": delete.id}
-            return means.delete(session, values) or None
-
-        return self._on_queue(session, delete, attempt) or False
+        return bool(
+            self._on_queue(session, delete, lambda means, it: means.delete(session, it) or None)
+        )
 
     def _count(self, session: Session, count: CountMessages) -> tuple[str, int]:
         queue = self._queues.get(count.queue)
@@ -252,7 +270,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self,
         session: Session,
         request: Pop | Send | Peek | DeleteMessage,
-        attempt: Callable[[Queue, Means], Found | None],
+        attempt: Callable[[Means, Values], Found | None],
     ) -> Found | None:
         """The result of the attempt on the remembered queue.
 
@@ -263,7 +281,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
         try:
-            found = attempt(queue, self._means(queue, request))
+            found = attempt(self._means(queue, request), _values(queue, request))
             if found is not None or known is None or queue.technique == MEMORY:
                 return found
             is_refused = False
@@ -278,7 +296,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         now = self._find(session, request.queue)
         if now == queue and not is_refused:
             return None
-        return attempt(now, self._means(now, request))
+        return attempt(self._means(now, request), _values(now, request))
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
         """The queue as it is in the database now. Raises InvalidRequestError 012."""
@@ -344,18 +362,14 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._retries.add()
 
 
-def _values(queue: Queue, request: Send | Broadcast | Pop) -> dict[str, Any]:
-    """All parameters that the statements of send, broadcast and pop may name."""
-    return {
-        "queue_id": queue.id,
-        "pgmq_queue": f"q{queue.id}",
-        "receiver": request.receiver,
-        "client": request.client,
-        "sender": request.client,
-        "body": getattr(request, "body", None),
-        "key": request.key,
-        "fingerprint": request.fingerprint if request.key else None,
-    }
+def _values(queue: Queue, request: Keyed | Peek | DeleteMessage) -> Values:
+    """All parameters that the statements for messages may name."""
+    fields = ("receiver", "client", "body", "key", "fingerprint", "limit", "id")
+    values = {name: getattr(request, name, None) for name in fields}
+    values |= {"queue_id": queue.id, "pgmq_queue": f"q{queue.id}", "sender": values["client"]}
+    if isinstance(request, Keyed) and request.key:
+        values["fingerprint"] = fingerprint(request)
+    return values
 
 
 _ACTIONS: Mapping[type, Callable[[MessagesWorkload, Session, Any], Any]] = {

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ..workload import ParallelLoop, for_tasks
 from . import random_numbers
 from .kernel import Outcome, block_count, lines_of
-from .random_numbers import SEED
 
 Vector = NDArray[np.float64]
 INNER_STEPS = 25
@@ -41,8 +40,6 @@ class GradientClass:
     iterations: int
     shift: float
     zeta: float
-    inner_steps: int = INNER_STEPS
-    seed: int = SEED
 
 
 CLASSES = {
@@ -83,7 +80,7 @@ def _draw_entries(size: GradientClass) -> tuple[NDArray[np.int64], NDArray[np.fl
     place_bits = (size.rows - 1).bit_length()
     draws = wanted * 2**place_bits // size.rows
     draws += draws // 16 + 1024  # a margin for chance and repetitions
-    numbers = random_numbers.states(size.seed, 1, 2 * draws).reshape(-1, 2)
+    numbers = random_numbers.states(1, 2 * draws).reshape(-1, 2)
     places = (numbers[:, 1] >> np.uint64(random_numbers.BITS - place_bits)).astype(np.int64)
     inside = np.flatnonzero(places < size.rows)
     kept = np.delete(inside, _repeated(places[inside], size.nonzeros))[:wanted]
@@ -172,7 +169,6 @@ class Solver:
     """A matrix that the tasks of a loop can read. `products` counts products with the matrix."""
 
     def __init__(self, matrix: SparseMatrix, loop: ParallelLoop) -> None:
-        """Copy the matrix to arrays of the loop."""
         self._loop = loop
         self._matrix = [for_tasks(part, part.dtype, loop) for part in matrix]
         self._rows = matrix.row_starts.size - 1
@@ -263,5 +259,5 @@ class ConjugateGradient:
 
 def _iteration(solver: Solver, size: GradientClass, x: Vector) -> tuple[Vector, float]:
     """One inverse iteration: the next x, of norm 1, and the estimate zeta."""
-    z, _ = solver.solve(x, size.inner_steps)
+    z, _ = solver.solve(x, INNER_STEPS)
     return z / np.linalg.norm(z), float(size.shift + 1 / (x @ z))

@@ -7,6 +7,7 @@ opposite of NPB's: results are the same, as the decay does not depend on a waven
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import log, pi
 from time import perf_counter
 from typing import Any
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from ..workload import ParallelLoop
 from . import random_numbers
 from .kernel import Outcome, block_count, lines_of
-from .random_numbers import SEED
 
 Vector = NDArray[np.float64]
 Field = NDArray[np.complex128]
@@ -36,7 +36,6 @@ class TransformClass:
     ny: int
     nz: int
     checksums: tuple[complex, ...]
-    seed: int = SEED
 
     @property
     def points(self) -> int:
@@ -117,7 +116,7 @@ class FourierTransform:
     def generate(self, size: TransformClass) -> Field:
         """See Kernel. The initial field."""
         field = np.empty((size.nz, size.ny, size.nx), np.complex128)
-        fill(0, 1, 1, size.seed, field)
+        fill(0, 1, 1, field)
         return field
 
     def run(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> Outcome:
@@ -138,6 +137,7 @@ class _Solver:
     def __init__(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> None:
         self._size, self._given, self._loop = size, given, loop
         shape = (size.nz, size.ny, size.nx)
+        self._planes, self._rows = size.nz, size.ny // ROWS_AT_ONCE
         self._waves = loop.array(shape, np.complex128)
         self._field = loop.array(shape, np.complex128)
         self._decay: list[Any] = []
@@ -145,17 +145,17 @@ class _Solver:
     def begin(self) -> None:
         """Compute the waves of the initial field, and the decay of each wave in a time step."""
         if self._given is None:
-            self._over_planes(fill, self._size.seed, self._waves)
+            self._over(self._planes, fill, self._waves)
         else:
             self._waves[...] = self._given
         self._decay = [_decay(points) for points in self._waves.shape]
-        self._over_planes(to_waves_in_planes, self._waves)
-        self._over_rows(to_waves_along_z, self._waves)
+        self._over(self._planes, in_planes, np.fft.fft2, self._waves)
+        self._over(self._rows, to_waves_along_z, self._waves)
 
     def step(self) -> complex:
         """Compute one more time step. The result is the field's checksum."""
-        self._over_rows(decay_and_back_along_z, self._decay, self._waves, self._field)
-        self._over_planes(back_in_planes, self._field)
+        self._over(self._rows, decay_and_back_along_z, self._decay, self._waves, self._field)
+        self._over(self._planes, in_planes, back, self._field)
         return self._checksum()
 
     def _checksum(self) -> complex:
@@ -163,12 +163,8 @@ class _Solver:
         nz, ny, nx = self._field.shape
         return complex(self._field[5 * j % nz, 3 * j % ny, j % nx].sum() / self._size.points)
 
-    def _over_planes(self, body: Any, *arguments: Any) -> None:
-        blocks = block_count(self._size.points, self._size.nz)
-        self._loop.for_each(blocks, 1, body, blocks, *arguments)
-
-    def _over_rows(self, body: Any, *arguments: Any) -> None:
-        blocks = block_count(self._size.points, self._size.ny // ROWS_AT_ONCE)
+    def _over(self, lines: int, body: Any, *arguments: Any) -> None:
+        blocks = block_count(self._size.points, lines)
         self._loop.for_each(blocks, 1, body, blocks, *arguments)
 
 
@@ -182,18 +178,22 @@ def _parts(values: Any) -> list[list[float]]:
     return [[value.real, value.imag] for value in values]
 
 
-def fill(start: int, stop: int, blocks: int, seed: int, field: Any) -> None:
+def fill(start: int, stop: int, blocks: int, field: Any) -> None:
     """Fill planes with initial values: a point takes two numbers of the generator's one stream."""
     low, high = lines_of(start, stop, blocks, field.shape[0])
     numbers = field[low:high].reshape(-1).view(field.real.dtype)
-    random_numbers.fill(numbers, seed, 2 * low * field[0].size)
+    random_numbers.fill(numbers, 2 * low * field[0].size)
 
 
-def to_waves_in_planes(start: int, stop: int, blocks: int, field: Any) -> None:
+back = partial(np.fft.ifft2, norm="forward")
+"""The inverse transform along x and y, unnormalised."""
+
+
+def in_planes(start: int, stop: int, blocks: int, transform: Any, field: Any) -> None:
     """Transform along x and y, in place."""
     low, high = lines_of(start, stop, blocks, field.shape[0])
     for plane in field[low:high]:
-        plane[...] = np.fft.fft2(plane)
+        plane[...] = transform(plane)
 
 
 def to_waves_along_z(start: int, stop: int, blocks: int, field: Any) -> None:
@@ -214,13 +214,6 @@ def decay_and_back_along_z(
         in_plane = along_y[rows, None] * along_x
         waves[:, rows] *= along_z[:, None, None] * in_plane
         field[:, rows] = np.fft.ifft(waves[:, rows], axis=0, norm="forward")
-
-
-def back_in_planes(start: int, stop: int, blocks: int, field: Any) -> None:
-    """The inverse transform along x and y, in place and unnormalised."""
-    low, high = lines_of(start, stop, blocks, field.shape[0])
-    for plane in field[low:high]:
-        plane[...] = np.fft.ifft2(plane, norm="forward")
 
 
 def _rows(start: int, stop: int, blocks: int, row_count: int) -> list[slice]:

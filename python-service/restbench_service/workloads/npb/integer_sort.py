@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ..workload import ParallelLoop
 from . import random_numbers
 from .kernel import Outcome, lines_of
-from .random_numbers import SEED
 
 Integers = NDArray[np.int64]
 ITERATIONS = 10
@@ -37,7 +36,6 @@ class SortClass:
     test_positions: tuple[int, ...]
     test_ranks: tuple[int, ...]
     offset: Callable[[int, int], int]
-    seed: int = SEED
 
     @property
     def keys(self) -> int:
@@ -183,7 +181,7 @@ def _make_keys(size: SortClass, keys: Integers) -> None:
     shift = np.uint64(random_numbers.BITS + 2 - size.range_log2)
     for start in range(0, size.keys, _KEYS_AT_ONCE):
         part = keys[start : start + _KEYS_AT_ONCE]
-        states = random_numbers.states(size.seed, 4 * start, 4 * part.size)
+        states = random_numbers.states(4 * start, 4 * part.size)
         part[...] = (states[0::4] + states[1::4] + states[2::4] + states[3::4]) >> shift
 
 
@@ -202,6 +200,5 @@ def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
 def _is_order(keys: Integers, up_to: Any) -> bool:
     """Whether the ranks equal those of the keys as numpy sorts them."""
     values = np.arange(up_to.size, dtype=np.int32)
-    return np.array_equal(
-        np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to
-    )
+    ranks = np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right")
+    return np.array_equal(ranks, up_to)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..workload import ParallelLoop
 from . import random_numbers, stencils
 from .kernel import Outcome, block_count
-from .random_numbers import SEED
 
 Grid = NDArray[np.float64]
 """A grid of (n + 2)**3 points, see stencils."""
@@ -46,7 +45,6 @@ class GridClass:
     smoother: tuple[float, float, float] = SMOOTHER_A
     norm_after: int | None = None
     noise: float = 0.0
-    seed: int = SEED
 
 
 CLASSES = {
@@ -79,7 +77,7 @@ def find_charges(size: GridClass) -> Charges:
     total = size.points**3
     for first in range(0, total, _POINTS_AT_ONCE):
         count = min(_POINTS_AT_ONCE, total - first)
-        numbers = np.concatenate((numbers, random_numbers.states(size.seed, first, count)))
+        numbers = np.concatenate((numbers, random_numbers.states(first, count)))
         positions = np.concatenate((positions, np.arange(first, first + count)))
         order = np.argpartition(numbers, (CHARGES, numbers.size - CHARGES))
         extremes = np.concatenate((order[:CHARGES], order[-CHARGES:]))
@@ -97,7 +95,6 @@ class Solver:
     """The grids of one run. Level k has 2**k points per axis; the lists begin with level 1."""
 
     def __init__(self, size: GridClass, loop: ParallelLoop) -> None:
-        """Allocate the grids; begin() sets their values."""
         self._size, self._loop = size, loop
         sides = [points + 2 for points in level_points(size)]
         self._u: list[Grid] = [loop.array((side,) * 3, np.float64) for side in sides]
@@ -149,7 +146,6 @@ class Solver:
         self._over(u, stencils.smooth, self._size.smoother, r, u)
 
     def _over(self, grid: Grid, body: Callable[..., None], *arguments: Any) -> None:
-        """A loop over the planes of a grid."""
         blocks = self._blocks(grid)
         self._loop.for_each(blocks, 1, body, blocks, *arguments)
 

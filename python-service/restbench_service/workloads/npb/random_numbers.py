@@ -26,21 +26,21 @@ def after(state: int, steps: int) -> int:
     return state * pow(MULTIPLIER, steps, MODULUS) % MODULUS
 
 
-def states(seed: int, first: int, count: int) -> Integers:
-    """The states number first .. first + count - 1; number 0 is the state after the seed."""
+def states(first: int, count: int) -> Integers:
+    """The states number first .. first + count - 1; number 0 is the state after the SEED."""
     result = np.empty(count, np.uint64)
     for start in range(0, count, CHUNK):
         part = result[start : start + CHUNK]
-        np.multiply(_POWERS[: part.size], np.uint64(after(seed, first + start)), out=part)
+        np.multiply(_POWERS[: part.size], np.uint64(after(SEED, first + start)), out=part)
         part &= np.uint64(MODULUS - 1)
     return result
 
 
-def fill(out: NDArray[np.floating[Any]], seed: int, first: int) -> None:
+def fill(out: NDArray[np.floating[Any]], first: int) -> None:
     """Fill a flat array with the random numbers from number `first` on; they are in (0, 1)."""
     for start in range(0, out.size, CHUNK):
         part = out[start : start + CHUNK]
-        np.multiply(states(seed, first + start, part.size), UNIT, out=part, casting="same_kind")
+        np.multiply(states(first + start, part.size), UNIT, out=part, casting="same_kind")
 
 
 def _powers(count: int) -> Integers:

@@ -1,13 +1,17 @@
 """The workloads npb-is, npb-cg, npb-mg and npb-ft: a timed run of one NAS kernel."""
 
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from ..workload import ParallelLoop, Workload
 from .conjugate_gradient import ConjugateGradient
 from .fourier_transform import FourierTransform
-from .input_cache import OF_THIS_PROCESS
 from .integer_sort import IntegerSort
 from .kernel import Kernel, Outcome
 from .multigrid import Multigrid
@@ -39,6 +43,47 @@ class NpbResult:
     outcome: Outcome
     total_seconds: float
     operations: float
+
+
+class InputCache:
+    """The most recently used inputs, as many as fit. Requests share and never write them."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._inputs: OrderedDict[tuple[str, str], tuple[int, Any]] = OrderedDict()
+
+    @property
+    def held_bytes(self) -> int:
+        """The size of all cached inputs in bytes."""
+        return sum(size_bytes for size_bytes, _ in self._inputs.values())
+
+    def get(
+        self, key: tuple[str, str], size_bytes: int, limit_bytes: int, build: Callable[[], Any]
+    ) -> Any:
+        """The input of this key, built if it is not there.
+
+        It is cached if it fits within the limit; the least recently used inputs are removed for it.
+        If two requests build the same input at the same time, one of the two results is cached.
+        """
+        with self._guard:
+            if key in self._inputs:
+                self._inputs.move_to_end(key)
+                return self._inputs[key][1]
+        built = build()
+        for array in (built,) if isinstance(built, np.ndarray) else built:
+            array.flags.writeable = False
+        if size_bytes <= limit_bytes:
+            with self._guard:
+                self._inputs.pop(key, None)
+                while self.held_bytes + size_bytes > limit_bytes:
+                    self._inputs.popitem(last=False)
+                self._inputs[key] = (size_bytes, built)
+        return built
+
+
+OF_THIS_PROCESS = InputCache()
+"""One for all kernels, so that one limit holds for all their inputs. It is not part of a workload,
+because workloads are pickled with every request for a pool's process."""
 
 
 @dataclass(frozen=True)
