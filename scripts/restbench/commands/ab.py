@@ -55,14 +55,14 @@ def compare_builds(  # noqa: PLR0913 - one option each
     services = {each.cell.service for each in order.plan}
     wanted = {each: settings.get(each, {}) for each in services}
     with builds.built(commits, wanted, note) as made:
-        presented = measuring.measured(replace(order, builds=made), None)
+        rows, failure = measuring.measured(replace(order, builds=made), None)
     run = store.open_run("latest")
     found = shown.of(findings.of(exported.read(run.exported_file), run))
     if junit:
         write_text(junit, shown.as_junit(found))
     if summary:
         write_text(summary, shown.as_markdown(found))
-    measuring.end(presented)
+    measuring.end(rows, failure)
     if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
         raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")

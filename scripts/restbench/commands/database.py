@@ -37,7 +37,7 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
     place = folder or serve.database_folder(database_url)
     match action:
         case "start":
-            server = Database(place, postgres_bin, database_url, outlives_us=True)
+            server = Database(place, postgres_bin, own_url=database_url, outlives_us=True)
             server.start()
             server.migrate()
             password = server.password_file("service")
@@ -50,7 +50,7 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
             else:
                 console.print("nothing was running")
         case _:
-            others = Database(place, postgres_bin, database_url) if database_url else None
+            others = Database(place, postgres_bin, own_url=database_url) if database_url else None
             server = others or database.attached(place, postgres_bin)
             _ask(action, server, role, arguments or [])
 

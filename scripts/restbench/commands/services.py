@@ -32,12 +32,12 @@ def serve_services(
     """Start services and database, print curl lines."""
     serve.require_frameworks()
     folder = serve.database_folder(database_url)
-    database = Database(folder, postgres_bin, database_url, outlives_us=True)
+    database = Database(folder, postgres_bin, own_url=database_url, outlives_us=True)
     try:
         settings = _started(database) if with_database else programs.NO_SETTINGS
         services = serve.start_all(front, settings)
     except BaseException:
-        if database.server.child:  # it was started just now
+        if database.child:  # it was started just now
             database.stop()
         raise
     for service in services:
@@ -58,7 +58,7 @@ def _started(database: Database) -> Mapping[str, str]:
     try:
         serve.start_database(database)
     except (EnvironmentProblem, StorageProblem) as problem:
-        if database.server.child:  # it was started, and its tables cannot be made
+        if database.child:  # it was started, and its tables cannot be made
             database.stop()
         reason = first_line(str(problem))
         console.print(f"# without 'messages': {reason}", soft_wrap=True)

@@ -46,12 +46,13 @@ def apache(place: Place) -> list[str]:
     """The command line of Debian's Apache httpd, as in the study."""
     # A killed front may have left it: Apache would believe the process with this pid to be itself.
     (place.folder / "httpd.pid").unlink(missing_ok=True)
+    receive_s, body_bytes = _limits(place)
     settings = [
         f"RESTBENCH_PORT={place.services[0].rpartition(':')[2]}",
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
-        f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={_receive_seconds(place)}",
-        f"RESTBENCH_MAX_BODY_BYTES={_body_limit(place)}",
+        f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={receive_s}",
+        f"RESTBENCH_MAX_BODY_BYTES={body_bytes}",
     ]
     configuration = str(PYTHON_SERVICE / "apache" / "httpd.conf")
     return ["env", *settings, program("apache"), "-f", configuration, "-DFOREGROUND"]
@@ -97,13 +98,14 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    receive_s, body_bytes = _limits(place)
     filled = {
         "FRONT_SERVERS": servers,
         "FRONT_REQUEST_BUFFERING": "on" if place.protects else "off",
-        "FRONT_MAX_BODY_BYTES": _body_limit(place) if place.protects else "0",
+        "FRONT_MAX_BODY_BYTES": body_bytes if place.protects else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
-        "FRONT_RECEIVE_SECONDS": _receive_seconds(place),
+        "FRONT_RECEIVE_SECONDS": receive_s,
     }
     for source in sorted((TEMPLATES / front).iterdir()):
         text = source.read_text(encoding="utf-8")
@@ -116,17 +118,12 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     return configuration
 
 
-def _receive_seconds(place: Place) -> str:
-    return _limit_of(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
-
-
-def _body_limit(place: Place) -> str:
-    return _limit_of(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
-
-
-def _limit_of(place: Place, variable: str, default: int) -> str:
-    """A limit of the service: from its environment, else the service's default."""
-    return (os.environ | dict(place.settings)).get(variable, str(default))
+def _limits(place: Place) -> tuple[str, str]:
+    """The service's limits of seconds to receive a request and of bytes of its body: those of its
+    environment, else its defaults."""
+    known = os.environ | dict(place.settings)
+    receive_s = known.get("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "20")
+    return receive_s, known.get("RESTBENCH_MAX_BODY_BYTES", str(64 << 20))
 
 
 #: The program of each front, and the Debian package that contains it.

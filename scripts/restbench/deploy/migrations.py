@@ -15,7 +15,7 @@ from psycopg import sql
 
 from restbench import ROOT
 from restbench.deploy.postgres import package_folder
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, first_line
 
 CONTRACT = ROOT / "contract" / "database"
 Role = Literal["owner", "service", "monitor"]
@@ -68,7 +68,8 @@ def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
             owner.execute(APPLIED)
             return [name for name, text in files().items() if _apply(owner, name, text)]
     except psycopg.Error as error:
-        raise EnvironmentProblem(f"the database's tables cannot be made: {_line(error)}") from error
+        said = error.diag.message_primary or first_line(str(error))
+        raise EnvironmentProblem(f"the database's tables cannot be made: {said}") from error
 
 
 def _apply(owner: Connection, name: str, text: str) -> bool:
@@ -94,7 +95,3 @@ def _make_role(owner: Connection, name: str, password: str) -> None:
     verb, role = sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name)
     statement = sql.SQL("{} ROLE {} LOGIN PASSWORD {}")
     owner.execute(statement.format(verb, role, verifier.decode()))
-
-
-def _line(error: psycopg.Error) -> str:
-    return error.diag.message_primary or str(error).partition("\n")[0]

@@ -48,11 +48,13 @@ class Server:
     """The server of one cluster, which may have been started by another process."""
 
     folder: Path
-    """Absolute path; it contains the cluster, `data`, and the log."""
+    """Folder of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
     programs: Path | None = None
-    """Folder with `postgres`, `initdb`, ...; None: those of the wheel."""
+    """Folder with `postgres`, `initdb`, `psql` and `pgbench`; None: those of the wheel."""
     cores: str | None = None
+    """Cores as `taskset -c` takes them; None: all."""
     outlives_us: bool = False
+    """Whether the server goes on when this process ends, as for `restbench serve`."""
     child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     """The postmaster, where we started it: it must be reaped."""
 

@@ -43,11 +43,6 @@ def java_command(settings: Mapping[str, str] = NO_SETTINGS, jar: Path = JAR) -> 
     return [*jvm.command(settings), "-jar", str(jar)]
 
 
-def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
-    """The Python service's command line."""
-    return python_program("-m", "restbench_service")
-
-
 def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,)) -> list[str]:
     """The command line of a Python program with modules of `folders`, in this virtual
     environment."""
@@ -109,5 +104,5 @@ def _missing_packages() -> dict[str, list[str]]:
 
 COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": java_command,
-    "python": python_command,
+    "python": lambda _settings: python_program("-m", "restbench_service"),
 }

@@ -35,12 +35,8 @@ _CONNECTION_LIMITS = httpx.Limits(max_keepalive_connections=20)
 def new_client(path: str | None = None) -> httpx.Client:
     """A client for plain HTTP without proxies, with a connection for each thread that warms up or
     checks; over the Unix socket at `path`, if given."""
-    way = (
-        httpx.HTTPTransport(uds=path, trust_env=False, limits=_CONNECTION_LIMITS) if path else None
-    )
-    return httpx.Client(
-        timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way, limits=_CONNECTION_LIMITS
-    )
+    way = httpx.HTTPTransport(uds=path, trust_env=False, limits=_CONNECTION_LIMITS)
+    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way)
 
 
 #: Signals by which others stop a service. A JVM then exits with 128 plus the number of the signal,

@@ -23,16 +23,15 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from restbench.drive import engine_clocks, jtl_file, relay
+from restbench.drive import engine_clocks, generator, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, LoadResult, Mark
-from restbench.drive.load import LAUNCHER, PLANS
 from restbench.drive.payload import BODY_REST
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_cpu, ports, process
 from restbench.machine.alongside import alongside
 from restbench.machine.namespaces import Host
 
-PLAN = PLANS / "closed-load.jmx"
+PLAN = generator.PLANS / "closed-load.jmx"
 PORT = 1099
 #: Port of an engine's exported RMI objects; by default it would be a random one.
 OBJECTS_PORT = 4000
@@ -166,7 +165,7 @@ class Engines:
             "duration_s": int(-(-seconds // 1)),
             "label": name,
         }
-        line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-l", str(samples), *_RMI]
+        line = [str(generator.LAUNCHER), "-n", "-t", str(PLAN), "-l", str(samples), *_RMI]
         line += ["-j", str(self.folder / "controller.log"), "-R", ",".join(self.addresses)]
         line += [f"-G{key}={value}" for key, value in properties.items()]
         line += [f"-Jclient.rmi.localport={CONTROLLER_PORT}"]
@@ -185,7 +184,7 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[E
     try:
         for number, host in enumerate(hosts, start=1):
             name = f"engine-{number}"
-            line = [str(LAUNCHER), "-s", "-j", str(folder / f"{name}.log"), *_RMI]
+            line = [str(generator.LAUNCHER), "-s", "-j", str(folder / f"{name}.log"), *_RMI]
             line += [f"-Jserver_port={PORT}", f"-Jserver.rmi.localport={OBJECTS_PORT}"]
             line += [f"-Djava.rmi.server.hostname={host.address}"]
             bound = process.bound_to_us(host.inside(line))

@@ -133,16 +133,13 @@ def unmount(path: Path) -> None:
     remove(path)
 
 
-def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
-    return any(True for pattern in patterns for _ in folder.glob(pattern))
-
-
 def _obey(order: str, harness: int) -> None:
     match order.split("\t"):
         case ["remove", path]:
             remove(Path(path))
-        case ["unless", folder, *patterns] if not _has_any(Path(folder), patterns):
-            remove(Path(folder))
+        case ["unless", folder, *patterns]:
+            if not any(any(Path(folder).glob(each)) for each in patterns):
+                remove(Path(folder))
         case ["tidy", folder]:
             for each in half_written(Path(folder), harness):
                 remove(each)

@@ -56,8 +56,9 @@ IDENTITY = ("processor", "cores_online", "cores_allowed", "memory_mib", "virtual
 #: speed of copying is not: it differed 5-fold on one machine within minutes, as others used its
 #: cache.
 SPEED = ("integer_loops_per_s",)
-#: Relative tolerance: less than one core of a few, and what a kernel may keep of the memory.
-SIZE_TOLERANCE = 0.02
+#: A larger ratio of sizes is a difference: less than one core of a few, and more than what a kernel
+#: may keep of the memory.
+SIZE_TOLERANCE = 1.02
 #: A larger ratio of speeds means another machine. One machine was 1.6 times as fast as minutes
 #: before, when others used the other hardware threads of its cores; machines of one model differ
 #: 1.9-fold.
@@ -85,15 +86,8 @@ def made_with(described: Mapping[str, Any]) -> dict[str, str]:
 def identity_differences(one: Identity, two: Identity) -> list[str]:
     """The names in which two identities differ; empty where they are of one machine. A name of
     IDENTITY that one of them lacks is ignored; a speed that one of them lacks is a difference."""
-    both = [name for name in IDENTITY if name in one and name in two]
-    named = [name for name in both if not _alike(one[name], two[name])]
-    return named + [name for name in SPEED if not _as_fast(one.get(name), two.get(name))]
-
-
-def _as_fast(here: object, there: object) -> bool:
-    if isinstance(here, float) and isinstance(there, float):
-        return max(here, there) <= SPEED_TOLERANCE * min(here, there)
-    return here == there
+    compared = [name for name in IDENTITY if name in one and name in two]
+    return [each for each in (*compared, *SPEED) if not _alike(one.get(each), two.get(each))]
 
 
 #: Parts of a description that change from moment to moment.
@@ -116,7 +110,7 @@ def speed_differences(then: Mapping[str, float], now: Mapping[str, float]) -> li
     return [
         _in_words(name, then[name], now[name])
         for name in SPEED
-        if name in then and name in now and not _as_fast(then[name], now[name])
+        if name in then and name in now and not _alike(then[name], now[name])
     ]
 
 
@@ -125,9 +119,11 @@ def _in_words(name: str, was: object, is_now: object) -> str:
 
 
 def _alike(here: object, there: object) -> bool:
-    """Whether equal; integers within SIZE_TOLERANCE, as kernels differ in the memory they keep."""
-    if isinstance(here, int) and isinstance(there, int):
-        return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
+    """Whether equal; integers within SIZE_TOLERANCE, as kernels differ in the memory they keep, and
+    speeds, which are floats, within SPEED_TOLERANCE."""
+    for kind, tolerance in ((int, SIZE_TOLERANCE), (float, SPEED_TOLERANCE)):
+        if isinstance(here, kind) and isinstance(there, kind):
+            return max(here, there) <= tolerance * min(here, there)
     return here == there
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -12,14 +13,12 @@ from pathlib import Path
 from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, watch
 
-_PREFIX = "restbench-disk-"
-
 
 @contextmanager
 def mounted(mib: int) -> Iterator[Path]:
     """A new disk of so many MiB, which every user may pass through. It is removed with the context,
     or when this process ends. EnvironmentProblem where we may not mount."""
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix="restbench-disk-"))
     watch.at_end("unmount", folder)
     line = ["mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=711", "restbench", str(folder)]
     try:
@@ -40,17 +39,9 @@ def filled(disk: Path) -> Iterator[None]:
         with filler.open("wb") as file:
             # Another process may take some of the last bytes meanwhile: each step is tried alone.
             for step in (1 << 20, 4096):
-                end = os.fstat(file.fileno()).st_size
-                while _allocated(file.fileno(), end, step):
-                    end += step
+                with contextlib.suppress(OSError):
+                    while True:
+                        os.posix_fallocate(file.fileno(), os.fstat(file.fileno()).st_size, step)
         yield
     finally:
         filler.unlink(missing_ok=True)
-
-
-def _allocated(file: int, end: int, step: int) -> bool:
-    try:
-        os.posix_fallocate(file, end, step)
-    except OSError:
-        return False
-    return True

@@ -85,8 +85,8 @@ def require_room(folder: Path) -> None:
     free = disk.f_bavail * disk.f_frsize
     if free < ROOM_BYTES:
         raise StorageProblem(
-            f"{folder}: {_mib(free)} MiB are free, a run needs {_mib(ROOM_BYTES)} MiB: free some "
-            "space on that disk"
+            f"{folder}: {free / MIB:,.0f} MiB are free, a run needs {ROOM_BYTES // MIB} MiB: free "
+            "some space on that disk"
         )
 
 
@@ -95,10 +95,6 @@ def _write_through(path: Path) -> None:
         output.write(b"\0" * TRIAL_BYTES)
         output.flush()
         os.fsync(output.fileno())
-
-
-def _mib(size: float) -> str:
-    return f"{size / MIB:,.0f}"
 
 
 def fsync_path(path: Path) -> None:

@@ -72,7 +72,7 @@ class Observation:
 
     def cpu_ns(self, prefixes: Prefix) -> int:
         """CPU time of all threads of these families."""
-        return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
+        return sum(task.cpu_ns for task in self.family(prefixes))
 
     def share(self, prefix: Prefix, of: tuple[str, ...]) -> float:
         """The family's share of the CPU time of all families in `of`."""

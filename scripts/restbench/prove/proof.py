@@ -19,9 +19,8 @@ from restbench.drive.payload import Payload, make_payload, path_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
-from restbench.observe import decisions
-from restbench.observe.decisions import Batch, Batches
-from restbench.observe.evidence import WORKERS, Check, Evidence, Verdict
+from restbench.observe import evidence
+from restbench.observe.evidence import WORKERS, Batch, Batches, Check, Evidence, Verdict
 from restbench.observe.observe import Observation, watched
 from restbench.prove import techniques
 
@@ -105,15 +104,15 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Evidence:
         service=service.name,
         cores=cores,
         shape=shape,
-        batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
+        batches=_batches(service, len(cores)) if strategy == evidence.ADAPTIVE_STRATEGY else None,
         framework=health.get("framework", "") + in_loop,
         processes=health["settings"].get("processes"),
     )
 
 
 def _batches(service: Service, cores: int) -> Batches:
-    large, crowd = decisions.LARGE[service.name], 2 * cores + 1
-    small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
+    large, crowd = evidence.LARGE[service.name], 2 * cores + 1
+    small = _batch(service, evidence.SMALL, evidence.SMALL_REQUESTS)
     time.sleep(CONCURRENCY_MEMORY_S)
     return Batches(
         small=small,
@@ -125,7 +124,7 @@ def _batches(service: Service, cores: int) -> Batches:
 def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> Batch:
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
     before = _decisions(service)
-    seen = _observed(service, decisions.STRATEGY, payload, requests, at_once)
+    seen = _observed(service, evidence.ADAPTIVE_STRATEGY, payload, requests, at_once)
     chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
     return Batch(requests=requests, seen=seen, chosen=chosen)
 

@@ -7,8 +7,16 @@ import re
 from functools import partial
 from itertools import pairwise
 
-from restbench.observe.decisions import CALLER, CROWD_PLACES, SHARED, Batch
-from restbench.observe.evidence import WORKER_POOL, Claim, Evidence, Verdict
+from restbench.observe.evidence import (
+    CALLER,
+    CROWD_PLACES,
+    SHARED,
+    WORKER_POOL,
+    Batch,
+    Claim,
+    Evidence,
+    Verdict,
+)
 from restbench.observe.observe import MOST, PART, Observation, Prefix
 
 #: Threads run one at a time when fewer than this are alive on average.
