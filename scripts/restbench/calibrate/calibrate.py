@@ -81,8 +81,7 @@ def quiet(foreign_pct: float) -> CalibrationCheck:
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:
-    """The calibration of this machine, made now, with these checks; only failed checks keep their
-    `follows`."""
+    """The calibration of this machine, made now; only failed checks keep their `follows`."""
     values = {name: value for each in checks for name, value in each.values.items()}
     described = machine.describe()
     load_cores = values.get("load_cores")

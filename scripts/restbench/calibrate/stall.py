@@ -52,8 +52,7 @@ class Stall:
         return Behaviour(delay_ms=DELAY_MS, stall_after_s=after_s, stall_s=self.stall_s)
 
     def expected_ms(self, percent: float) -> float:
-        """The percentile that an open load must show; DELAY_MS where the stall does not affect
-        it."""
+        """The percentile that an open load must show; DELAY_MS where the stall has no effect."""
         seconds = self.stall_s - (1 - percent / 100) * self.window_s
         return DELAY_MS + 1000 * max(0.0, seconds)
 

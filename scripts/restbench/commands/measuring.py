@@ -118,8 +118,7 @@ def extend_run(
 def order_for(
     name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
 ) -> Order:
-    """The order that the options of `run` and `plan` ask for. Raises BadConfiguration where they
-    are wrong."""
+    """The order by the options of `run` and `plan`. BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     claims_text = None
@@ -204,9 +203,8 @@ def judge(rows: Sequence[Row]) -> None:
 def measured(
     order: Order, begun: Run | None, again: str = RESUMED
 ) -> tuple[Sequence[Row], Failure | None]:
-    """Measure and show a run; returns its rows, and why there are no dashboards if they failed.
-    `begun` is an earlier run to continue; `again` is the command that continues the run after an
-    interruption."""
+    """Measure and show a run; returns its rows, and why there are no dashboards, if that failed.
+    `begun` is an earlier run to continue; `again` is the command that continues it later."""
     console.print(_cost(order), soft_wrap=True)
     for each in environment.check(order):
         note(each)

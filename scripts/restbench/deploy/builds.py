@@ -36,8 +36,7 @@ _OF_NO_MAKE = {"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": "0"}
 
 
 def resolved(asked: Mapping[Build, str]) -> dict[Build, BuiltCommit]:
-    """The commits by name; all can be built. BadConfiguration for text that names no commit, or one
-    that is too old."""
+    """The commits by name. BadConfiguration for text that names none, or one that is too old."""
     commits = {name: _commit(text) for name, text in asked.items()}
     for each in commits.values():
         _require_target(each)

@@ -282,8 +282,7 @@ def fresh(database: Database) -> Iterator[Database]:
 
 
 def attached(folder: Path, programs: Path | None = None) -> Database:
-    """The server that runs in a folder, started by another process; EnvironmentProblem where none
-    does."""
+    """The server that another process started in a folder; EnvironmentProblem where none runs."""
     database = Database(folder, programs, outlives_us=True)
     if (found := database.postmaster()) is None:
         raise EnvironmentProblem(

@@ -1,5 +1,4 @@
-"""The reverse proxies (fronts) before a service. A front listens on the service's usual port, the
-service on another port behind it."""
+"""The reverse proxies (fronts), on a service's usual port; the service is on another behind it."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ from restbench.machine import ports
 TEMPLATES = ROOT / "fronts"
 #: Id of the user nobody, who has no rights: a front that root starts runs as this user.
 NOBODY = 65534
-#: Only root may write here, so no other user can create a folder first. The user nobody may pass
-#: through it.
+#: Only root may write here: no other user makes a folder first. Every user may pass through.
 ROOTS_FOLDER = Path("/run")
 
 
@@ -87,8 +85,7 @@ def own_folder(front: Front, place: Place) -> Path:
 
 
 def user_of(front: Front) -> int | None:
-    """Id of the user that a front runs as: nobody where we are root; None: our own. Apache changes
-    its user by itself."""
+    """Id of a front's user: nobody's if we are root; None: ours. Apache changes it by itself."""
     return NOBODY if front in ("nginx", "haproxy") and os.geteuid() == 0 else None
 
 
@@ -119,8 +116,7 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
 
 
 def _limits(place: Place) -> tuple[str, str]:
-    """The service's limits of seconds to receive a request and of bytes of its body: those of its
-    environment, else its defaults."""
+    """The service's limits, by its environment or default: seconds to receive, bytes of a body."""
     known = os.environ | dict(place.settings)
     receive_s = known.get("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "20")
     return receive_s, known.get("RESTBENCH_MAX_BODY_BYTES", str(64 << 20))

@@ -96,8 +96,7 @@ class Server:
             )
 
     def make(self, owner: str, password: str) -> None:
-        """Make the cluster with this superuser. Its folder has another name until it is
-        complete."""
+        """Make the cluster with this superuser, under another name until it is complete."""
         half, word = self.folder / "data.new", self.folder / "data.word"
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)
@@ -117,8 +116,7 @@ class Server:
         half.rename(self.data)
 
     def launch(self, settings: Mapping[str, str], answers: Callable[[], bool]) -> None:
-        """Start the server and wait until it answers; EnvironmentProblem where it does not, and no
-        process is left then."""
+        """Start the server until it answers, else EnvironmentProblem, and no process is left."""
         options = [f"--{name}={value}" for name, value in settings.items()]
         command = [self.program("postgres"), "-D", str(self.data), *options]
         # The kernel's signal at our death follows the starting thread. Outside of the main thread,
@@ -158,8 +156,7 @@ class Server:
         self.child = None
 
     def end_leftovers(self) -> None:
-        """End a server of this cluster that a harness which is gone has left; EnvironmentProblem
-        where another server runs."""
+        """End what a harness that is gone has left; EnvironmentProblem if another server runs."""
         if (found := self.postmaster()) is not None:
             mark = guardian.marks().get(found.pid)
             if mark is None or not watch.is_over(mark):

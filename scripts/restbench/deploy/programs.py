@@ -36,16 +36,14 @@ print(json.dumps({name: lack(of) for name, of in FRAMEWORKS.items()}))
 
 
 def java_command(settings: Mapping[str, str] = NO_SETTINGS, jar: Path = JAR) -> list[str]:
-    """The command line of the Java service, or of another jar; EnvironmentProblem without the
-    jar."""
+    """The command line of the Java service, or of another jar. EnvironmentProblem without it."""
     if not jar.exists():
         raise EnvironmentProblem(f"{jar} is missing: run 'make setup'")
     return [*jvm.command(settings), "-jar", str(jar)]
 
 
 def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,)) -> list[str]:
-    """The command line of a Python program with modules of `folders`, in this virtual
-    environment."""
+    """The command line of a Python program with modules of `folders`, in this environment."""
     path = ":".join(map(str, folders))
     return ["env", f"PYTHONPATH={path}", sys.executable, *arguments]
 

@@ -1,5 +1,4 @@
-"""`make serve` and `make stop`: both services and the database in the background, and curl lines
-to paste into a shell."""
+"""`make serve` and `make stop`: services and database in the background, curl lines to paste."""
 
 from __future__ import annotations
 
@@ -144,8 +143,7 @@ def _end(pid: int) -> None:
 
 
 def running() -> dict[str, list[int]]:
-    """The processes that `start_all` left running: by service, the ids of its process and of its
-    front's."""
+    """By service: the ids of its process, and of its front's, that `start_all` left running."""
     return {name: [pid for pid, *_ in processes] for name, processes in _noted().items()}
 
 
@@ -187,8 +185,7 @@ def _curl(
 
 
 def _note(started: list[service.Service]) -> None:
-    """Save the ids of the processes, each with its start: after a reboot an id may be another's. A
-    front's is saved with its folder."""
+    """Save each process's id with its start, as ids are used again, and a front's folder."""
     noted = {}
     for each in started:
         noted[each.name] = [[process.pid, _born(process.pid)] for process in each.processes]

@@ -39,8 +39,7 @@ def new_client(path: str | None = None) -> httpx.Client:
     return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way)
 
 
-#: Signals by which others stop a service. A JVM then exits with 128 plus the number of the signal,
-#: gunicorn with 0.
+#: Signals that stop a service: a JVM exits with 128 plus the signal's number then, gunicorn with 0.
 _STOPPED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KILLED = "was killed (SIGKILL): from outside, or by the kernel for lack of memory"
 _HOW_ENDED = {
@@ -103,8 +102,7 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
 
     def front_pids(self) -> tuple[int, ...]:
-        """The processes of the front, which is started after the instances; empty without a
-        front."""
+        """The processes of the front, which is started last; empty without a front."""
         fronts_own = self.processes[len(self.each()) :]
         return tuple(pid for each in fronts_own for pid in process.tree(each.pid))
 
@@ -271,8 +269,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 
 
 def _socket_folder() -> Path:
-    """A new folder for sockets. Its path is short, and the user nobody, as which a front of root
-    runs, may pass through it."""
+    """A new folder for sockets, of a short path, which the user nobody may pass through."""
     place = fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="restbench-", dir=place))
     watch.at_end("remove", folder)

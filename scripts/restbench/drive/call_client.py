@@ -134,8 +134,7 @@ class CallClient:
         self.started = self.start()
 
     def renew_if_dead(self) -> bool:
-        """Start the program again if it has ended or was killed; returns whether it was started. To
-        be called in the main thread."""
+        """Start an ended program again; returns whether it had ended. For the main thread only."""
         if self.started.poll() is None:
             return False
         self.end()

@@ -75,9 +75,8 @@ class Engines:
         return self.folder / "samples.jtl"
 
     def relayed(self, address: str, delay_ms: int) -> str:
-        """An address that leads to `address` (`HOST:PORT`) with this delay in each direction: that
-        of a relay on the controller's host, which ends with the engines and counts as one of
-        them."""
+        """An address that leads to `address` (`HOST:PORT`) with this delay in each direction: a
+        relay's on the controller's host, which ends with the engines and counts as one of them."""
         if (address, delay_ms) not in self._relays and self.controller:
             host, _, port = address.partition(":")
             own = self.controller.address, ports.free()
@@ -177,8 +176,7 @@ class Engines:
 
 @contextmanager
 def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[Engines]:
-    """Engines, one on each host; they end with the context. EnvironmentProblem where one does not
-    come up."""
+    """Engines, one on each host, until the context ends. EnvironmentProblem if one is not up."""
     folder.mkdir(parents=True, exist_ok=True)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -216,9 +214,8 @@ def _reached(
     running: subprocess.Popen[bytes] | None = None,
     log: Path | None = None,
 ) -> socket.socket:
-    """A connection to `address` (`host` or `host:port`), as soon as one can be made.
-    EnvironmentProblem where that takes longer than `wait_s`, or where the process `running`, which
-    writes `log`, ends."""
+    """A connection to `address` (`host` or `host:port`), as soon as one can be made within `wait_s`.
+    EnvironmentProblem if none can, or if the process `running`, which writes `log`, ends."""
     host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):

@@ -15,8 +15,7 @@ from restbench.experiment.faults import Fault
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, small_disk
 
-#: A killed database recovers within BACK_S; one that lost a backend ends connections within
-#: NOTICED_S.
+#: Time of a killed database to recover, and of one that lost a backend to end connections.
 BACK_S = 60.0
 NOTICED_S = 5.0
 

@@ -146,8 +146,7 @@ class _Client:
     """The request that was given up without an answer, in words."""
     made: int = 0
     unsure: dict[Address, str] = field(default_factory=dict)
-    """By address, the key of a pop whose outcome is unknown: an earlier request with this key may
-    still take a message."""
+    """By address, the key of a pop of unknown outcome: it may still take a message."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(f"{self.clients.name} {self.number}")  # noqa: S311

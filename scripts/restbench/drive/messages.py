@@ -42,8 +42,7 @@ Records = npt.NDArray[Any]
 
 
 def queue_name(technique: Technique, number: int) -> str:
-    """The name of a queue, numbered from 1. A queue has one technique: each technique has its
-    own."""
+    """The name of a queue, numbered from 1. Each technique has queues of its own."""
     return f"{technique}-{number}"
 
 
@@ -107,8 +106,7 @@ class InDatabase:
 
     @classmethod
     def made(cls, owner: Connection, technique: Technique, queues: int) -> InDatabase:
-        """So many new queues. They are created together, since pgbench draws from a range of
-        ids."""
+        """So many new queues, made together: pgbench draws from a range of ids."""
         ids = []
         for number in range(1, queues + 1):
             name = queue_name(technique, number)

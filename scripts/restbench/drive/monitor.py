@@ -122,8 +122,7 @@ def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[st
 
 
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
-    """How many requests of a strategy each instance of the service reports as answered; None if one
-    does not report it."""
+    """How many requests of a strategy each instance has answered; None if one does not say it."""
     reported = _metrics_of_instances(
         service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name
     )
@@ -137,8 +136,7 @@ def answered_requests(service: Service, strategy: str) -> list[float] | None:
 def _metrics_of_instances(
     service: Service, wanted: Callable[[str], bool]
 ) -> list[dict[str, float]] | None:
-    """The wanted metrics of each instance; None where one does not answer within METRICS_TIMEOUT_S,
-    as under overload."""
+    """The wanted metrics of each instance; None if one needs over METRICS_TIMEOUT_S (overload)."""
     with contextlib.suppress(httpx.HTTPError):
         return [parse_metrics(_metrics(each), wanted) for each in service.each()]
     return None

@@ -18,8 +18,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.npb import ClientName, Work, request
 from restbench.failures import EnvironmentProblem
 
-#: The program of each client, and its transport. For SOAP it is the usual library of the language:
-#: a proxy of CXF, and zeep.
+#: Program and transport of each client. For SOAP it is a proxy of CXF, or zeep, as is usual.
 PROGRAMS: dict[ClientName, tuple[Client, str]] = {
     "java-rest": ("java", "rest"),
     "java-soap": ("java", "cxf"),

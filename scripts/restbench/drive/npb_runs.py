@@ -1,5 +1,4 @@
-"""Runs of a kernel: in a process without HTTP, by a program of the service itself, and by calls of
-a service, one after the other."""
+"""Runs of a kernel: without HTTP, by a program of the service itself, and by calls of a service."""
 
 from __future__ import annotations
 
@@ -74,8 +73,7 @@ class Program:
         return process.bound_to_us([*line, "--repetitions", str(self.runs)], self.cores)
 
 
-#: Command lines of the services' own programs: the same jar, JVM and flags, and the same modules
-#: and virtual environment.
+#: The services' own programs: the same jar, JVM and flags; the same modules and environment.
 PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": lambda settings: [*programs.java_command(settings), "npb"],
     "python": lambda _settings: programs.python_program("-m", "restbench_service.direct"),
@@ -112,8 +110,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
 
 
 def read_answer(text: str | bytes, work: Work) -> KernelRun:
-    """The answer to `work`, in the contract's form; WrongAnswers where it is anything else or not
-    verified."""
+    """The answer to `work`. WrongAnswers where its form is not the contract's, or not verified."""
     try:
         answer = KernelRun.model_validate_json(text)
     except ValidationError as error:

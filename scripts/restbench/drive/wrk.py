@@ -65,8 +65,7 @@ class Client:
         return Load(requests, requests / seconds_of(server, words), *costs_ms)
 
     def output(self, url: str, seconds: float) -> str:
-        """The output of wrk for a load of so many whole seconds, at least one. Its script is
-        written next to the body."""
+        """wrk's output for so many whole seconds, at least one. Its script is next to the body."""
         script = self.body.with_name("post.lua")
         script.write_text(SCRIPT, encoding="utf-8")
         command = ["wrk", "-t1", f"-c{self.connections}", "-d", f"{max(1, round(seconds))}s"]

@@ -121,14 +121,12 @@ def remove(path: Path) -> None:
 
 
 def remove_network(kind: str, name: str) -> None:
-    """Remove a namespace (`netns`) or an interface (`link`), if it exists. The kernel removes the
-    other ends of their links, too."""
+    """Remove a namespace (`netns`) or an interface (`link`), if there; its other end goes too."""
     subprocess.run(["ip", kind, "delete", name], capture_output=True, check=False)
 
 
 def unmount(path: Path) -> None:
-    """Unmount what is mounted at a folder, even while it is in use, and remove the folder. Nothing
-    happens where there is none."""
+    """Unmount what is mounted at a folder, if anything is, even in use, and remove the folder."""
     subprocess.run(["umount", "--lazy", path], capture_output=True, check=False)
     remove(path)
 

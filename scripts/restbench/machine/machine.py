@@ -53,15 +53,12 @@ def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
 #: `cores_allowed` the number is compared.
 IDENTITY = ("processor", "cores_online", "cores_allowed", "memory_mib", "virtualisation")
 #: Its speed is compared as well: machines of one model and size differed 1.9-fold (rule 12). The
-#: speed of copying is not: it differed 5-fold on one machine within minutes, as others used its
-#: cache.
+#: speed of copying is not: others' use of the cache made it differ 5-fold within minutes.
 SPEED = ("integer_loops_per_s",)
-#: A larger ratio of sizes is a difference: less than one core of a few, and more than what a kernel
-#: may keep of the memory.
+#: A larger ratio of sizes is a difference; what a kernel keeps of the memory is less.
 SIZE_TOLERANCE = 1.02
-#: A larger ratio of speeds means another machine. One machine was 1.6 times as fast as minutes
-#: before, when others used the other hardware threads of its cores; machines of one model differ
-#: 1.9-fold.
+#: A larger ratio of speeds means another machine: those of one model differ 1.9-fold, one machine
+#: differed 1.6-fold within minutes, as others used the other hardware threads of its cores.
 SPEED_TOLERANCE = 1.8
 
 #: Other facts that numbers depend on: a difference is not another machine, but is reported.
@@ -155,8 +152,7 @@ UNKNOWN = "unknown"
 
 
 def git(root: Path, *arguments: str) -> str:
-    """The output of a git command for a checkout; OSError without git, CalledProcessError where it
-    fails."""
+    """The output of git for a checkout; OSError without git, CalledProcessError where it fails."""
     line = ["git", "-C", str(root), *arguments]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 

@@ -33,8 +33,7 @@ class Cores:
 
     @property
     def own_load(self) -> str | None:
-        """The load generator's cores, as `taskset -c` takes them; None where it has none of its
-        own."""
+        """The load generator's own cores, as `taskset -c` takes them; None where it has none."""
         return None if self.shared else core_list(self.load)
 
 

@@ -22,8 +22,7 @@ PORT_VARIABLES = {
 
 
 def port(name: str) -> int:
-    """The port of a service, or of the front before it: JAVA_PORT or PYTHON_PORT, or the
-    default."""
+    """The port of a service or of its front: JAVA_PORT or PYTHON_PORT, or the default."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
@@ -32,8 +31,7 @@ def port(name: str) -> int:
 
 
 def require_free(wanted: int, variable: str) -> None:
-    """EnvironmentProblem when a port is taken, naming the process and how to choose another
-    port, or when we may not use it."""
+    """EnvironmentProblem, with the process and the fix, where we cannot have a port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -64,8 +64,7 @@ class Watch:
             self._tell(order)
 
     def _tell(self, order: str) -> None:
-        # A broken pipe is ignored: a killed guardian is replaced, and gets all orders, before we
-        # start anything else.
+        # A broken pipe is ignored: the guardian was killed, and the next one gets all orders.
         if self.process and self.process.stdin and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.write(f"{order}\n".encode())
@@ -79,8 +78,7 @@ class Watch:
                 return
 
     def _release(self) -> bool:
-        """Let the guardian do its work; returns whether it finished, and was not killed
-        meanwhile."""
+        """Let the guardian do its work; returns whether it finished, and was not killed."""
         assert self.process is not None and self.process.stdin is not None  # noqa: S101 - ensured
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
             self._tell(guardian.ENDS_IN_ORDER)

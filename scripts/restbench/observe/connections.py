@@ -1,5 +1,4 @@
-"""TCP connections as the kernel sees them: how many each process has, and how many are in
-TIME-WAIT."""
+"""TCP connections as the kernel sees them: how many a process has, how many are in TIME-WAIT."""
 
 from __future__ import annotations
 

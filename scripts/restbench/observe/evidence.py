@@ -46,9 +46,8 @@ PLACES: dict[str, dict[str, Prefix]] = {
     # The web process, the pool of process-per-request, and a pool of the adaptive strategy's own.
     "python": {CALLER: WEB, "process": "PR-", "low-priority": "F1-"},
 }
-#: By framework: the name prefix of the calling threads where it is not the service's usual one. In
-#: Helidon they are virtual threads, of which the kernel sees the carriers; with the handoff `loop`
-#: they are the event loop's.
+#: By framework: the name prefix of the calling threads, if not the service's usual one. Helidon's
+#: are virtual threads, whose carriers the kernel sees; with the handoff `loop` the event loop's.
 CALLERS: dict[str, Prefix] = {
     "helidon": "ForkJoi",
     "reactor-netty/loop": "reactor-loop",
@@ -134,8 +133,7 @@ class Evidence:
 
 
 Verdict = tuple[bool | None, str]
-"""Whether a technique does what its name says, None where that cannot be observed; and the evidence
-in words."""
+"""Whether a technique does what its name says, None if it is not visible; the evidence in words."""
 Check = Callable[[Evidence], Verdict]
 Claim = tuple[str, Check]
 """What a technique's name says, in words, and the check of it."""

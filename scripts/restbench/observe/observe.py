@@ -129,8 +129,7 @@ def _look(
     for pid in pids:
         for tid in _thread_ids(pid):
             task = seen.tasks.get(tid)
-            # A thread gives itself its name a moment after it starts: short-lived ones are read
-            # anew.
+            # A thread names itself a moment after it starts: short-lived ones are read anew.
             if refresh or task is None or not task.name.startswith(families):
                 with contextlib.suppress(OSError, ValueError, IndexError):  # it is gone
                     task = _read_task(pid, tid, task.first_cpu_ns if task else 0)

@@ -65,9 +65,8 @@ def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[in
 
 
 class Meter:
-    """Measures what a database uses from a given moment of its load on. That moment is the
-    beginning of the measured time: before it, connections plan their statements for tables just
-    filled."""
+    """Measures what a database uses from a moment of its load on, when the measured time begins:
+    before it, connections plan their statements for tables just filled."""
 
     def __init__(self, pids: Pids, connection: Connection, wait_s: float) -> None:
         """Start counting `wait_s` seconds from now."""

@@ -116,8 +116,7 @@ class _Bench:
 
     @contextmanager
     def first_held(self, how: How) -> Iterator[Connection]:
-        """Lock or delete the first message in a transaction of our own, which is rolled back at the
-        end unless the caller commits it."""
+        """Lock or delete the first message; rolled back at the end unless the caller commits."""
         name, column = ("pgmq", f"q_q{self.queue_id}"), "msg_id"
         if self.technique != "pgmq":
             name, column = ("messages", "message"), "id"
@@ -132,8 +131,7 @@ class _Bench:
 
 
 def _passes_over_held_message(bench: _Bench) -> Verdict:
-    """While our open transaction has locked or deleted the first message, a pop returns the second
-    one within AT_ONCE_S."""
+    """While we have locked or deleted the first message, a pop gets the second within AT_ONCE_S."""
     said = []
     for how in ("locked", "deleted"):
         bench.fill()
@@ -323,8 +321,7 @@ def connections(cell: Cell) -> int:
 
 
 def _requests(cell: Cell) -> int:
-    """How many requests to send: more than connections, pool threads or virtual threads' carriers
-    (one per core)."""
+    """How many requests to send: more than connections, pool threads or carriers (one per core)."""
     return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + EXTRA_REQUESTS
 
 

@@ -46,8 +46,7 @@ CLAIMS = {"java": techniques.JAVA, "python": techniques.PYTHON}
 
 
 def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
-    """Send a few requests, watch the service's threads, and say whether the strategy does what its
-    name says."""
+    """Watch the service during a few requests: does the strategy do what its name says?"""
     claim, check = CLAIMS[service.name][cell.strategy]
     if service.attached:
         does, evidence = None, "the processes of an attached service cannot be observed"
@@ -68,8 +67,7 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
 
 
 def merged(proofs: Sequence[Proof]) -> Proof:
-    """One proof for several instances: the first that denies, else the first. The claim holds only
-    where it holds for each instance."""
+    """The proof of several instances, whose claim must hold for each: the first denial, if any."""
     found = next((each for each in proofs if each.does is False), proofs[0])
     if len(proofs) == 1:
         return found

@@ -51,8 +51,8 @@ def _thread_pool(seen: Evidence) -> Verdict:
 
 
 def _ended_share(observation: Observation, caller: Prefix) -> float:
-    """The CPU time of threads that ended, too short-lived to be read one by one, as a share of that
-    and the request's own thread's."""
+    """The share of threads that have ended, too short-lived to be read, in their CPU time and that
+    of the request's own thread."""
     total = observation.ended_cpu_ns + observation.cpu_ns(caller)
     return observation.ended_cpu_ns / total if total else 0.0
 
