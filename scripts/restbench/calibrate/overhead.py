@@ -29,8 +29,7 @@ LARGEST_COST = 0.01
 
 @dataclass(frozen=True)
 class Pair:
-    """Throughput per second with collectors and without, and the share of the machine's CPU time
-    that the collectors took meanwhile."""
+    """Throughput per second with and without collectors, whose share of the machine is known."""
 
     watched_per_s: float
     bare_per_s: float

@@ -69,8 +69,7 @@ def compare_builds(  # noqa: PLR0913 - one option each
 
 
 def _order(name: str, cells: str, minutes: float) -> Order:
-    """The order for a comparison of builds. Raises BadConfiguration where the experiment compares
-    no builds, or a selected cell is in one of them only."""
+    """The order. BadConfiguration if no builds are compared, or a cell is in one of them only."""
     order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     if order.experiment.thresholds is None:
         raise BadConfiguration(

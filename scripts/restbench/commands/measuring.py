@@ -123,8 +123,7 @@ def order_for(
     loaded = experiment.load(path)
     claims_text = None
     if loaded.claims is not None:
-        # The claims are read before the run, which is judged by what was fixed before it. An error
-        # in the file is better reported now than after the run.
+        # The run is judged by what was fixed before it, and an error in the file is reported now.
         file = path.parent / loaded.claims
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")

@@ -63,7 +63,11 @@ def built(
             path = places[name]
             if path not in checkouts:
                 note(f"build {name}: {commit}")
-                checkouts[path] = _built(commit, path, folder, settings)
+                if path != REPOSITORY:
+                    _git("worktree", "add", "--detach", str(path), commit.git_commit)
+                _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
+                commands = {of: _command(path, of, its) for of, its in settings.items()}
+                checkouts[path] = BuiltCheckout(commit, path, commands)
         yield {name: replace(checkouts[places[name]], commit=it) for name, it in commits.items()}
     finally:
         guardian.remove(folder)
@@ -117,16 +121,6 @@ def _require_target(commit: BuiltCommit) -> None:
 def _place(commit: BuiltCommit, folder: Path) -> Path:
     """The folder of a checkout, the same for all names of a commit."""
     return REPOSITORY if commit.asked == WORKING_TREE else folder / commit.git_commit[:12]
-
-
-def _built(
-    commit: BuiltCommit, path: Path, folder: Path, settings: Mapping[ServiceName, Mapping[str, str]]
-) -> BuiltCheckout:
-    if path != REPOSITORY:
-        _git("worktree", "add", "--detach", str(path), commit.git_commit)
-    _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
-    commands = {name: _command(path, name, settings[name]) for name in settings}
-    return BuiltCheckout(commit, path, commands)
 
 
 def _make(commit: BuiltCommit, path: Path, log: Path) -> None:

@@ -107,7 +107,13 @@ class Database(Server):
             case "postmaster":
                 victims = (running.pid,)
             case "backend":
-                victims = self._a_backend()
+                query = (
+                    "SELECT pid FROM pg_stat_activity WHERE usename = %s "
+                    "ORDER BY state = 'active' DESC, random() LIMIT 1"
+                )
+                with self.connect() as owner:
+                    rows = owner.execute(query, [ROLES["service"]])
+                    victims = tuple(pid for (pid,) in rows)
         guardian.kill(victims, how)
         return victims
 
@@ -234,15 +240,6 @@ class Database(Server):
         except EnvironmentProblem:
             return False
         return True
-
-    def _a_backend(self) -> tuple[int, ...]:
-        with self.connect() as owner:
-            rows = owner.execute(
-                "SELECT pid FROM pg_stat_activity WHERE usename = %s "
-                "ORDER BY state = 'active' DESC, random() LIMIT 1",
-                [ROLES["service"]],
-            )
-            return tuple(pid for (pid,) in rows)
 
     def _password(self, role: Role) -> str | None:
         """A role's password, made at the first call; None for the owner on a server of others."""

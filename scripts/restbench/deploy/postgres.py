@@ -188,8 +188,7 @@ class Server:
         return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:
-        """The prefix of a command line that must not run as root; empty for an ordinary user.
-        EnvironmentProblem where root has no way to do it."""
+        """The prefix of a command line that root must not run. EnvironmentProblem without a way."""
         if os.geteuid() != 0:
             return []
         nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
@@ -209,11 +208,11 @@ class Server:
     def _are_gone(self, timeout_s: float) -> bool:
         """Whether all processes of the server end within `timeout_s`. Our child is reaped: as a
         zombie it would keep `postmaster.pid` valid, and the next start would wait for it."""
-
-        def are_gone() -> bool:
-            return not (self.child and self.child.poll() is None) and not self.pids()
-
-        return clock.wait_until(are_gone, timeout_s, LOOK_EVERY_S)
+        return clock.wait_until(
+            lambda: not (self.child and self.child.poll() is None) and not self.pids(),
+            timeout_s,
+            LOOK_EVERY_S,
+        )
 
 
 def write_secret(path: Path, text: str) -> None:

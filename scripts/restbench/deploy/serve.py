@@ -57,8 +57,7 @@ def database_folder(url: str | None = None) -> Path:
 
 
 def start_database(wanted: Database) -> None:
-    """Start the database with its tables, or use the one that already runs in its folder. It goes
-    on when this process ends, until `stop_all`."""
+    """Start the database with its tables, or use that of its folder; it runs until `stop_all`."""
     if wanted.own_url is None and wanted.alive():
         wanted.port = database.attached(wanted.folder).port
     else:

@@ -1,5 +1,4 @@
-"""Batches of calls by a client program: their input files, the cost of a single call, the least
-time that a batch can take, and the checks of its result."""
+"""Batches of calls: input files, cost of a single call, least time, and checks of the result."""
 
 from __future__ import annotations
 

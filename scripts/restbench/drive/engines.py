@@ -214,7 +214,7 @@ def _reached(
     running: subprocess.Popen[bytes] | None = None,
     log: Path | None = None,
 ) -> socket.socket:
-    """A connection to `address` (`host` or `host:port`), as soon as one can be made within `wait_s`.
+    """A connection to `address` (`host` or `host:port`), once one can be made within `wait_s`.
     EnvironmentProblem if none can, or if the process `running`, which writes `log`, ends."""
     host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
@@ -263,7 +263,9 @@ def result_of_jtl(
     rows = jtl_file.read(samples)
     by_engine: dict[str, list[int]] = {}
     for row in rows:
-        by_engine.setdefault(_engine_of(row), []).append(int(row["timeStamp"]))
+        # A thread is called `host:port-user 1-2`; the host may have a hyphen.
+        engine = row["threadName"].partition("-user ")[0]
+        by_engine.setdefault(engine, []).append(int(row["timeStamp"]))
     if len(by_engine) != engines:
         raise EnvironmentProblem(f"{len(by_engine)} of {engines} engines sent requests")
     begun_ms = min(min(starts) for starts in by_engine.values())
@@ -288,18 +290,9 @@ def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[An
         is_right = row["success"] == "true"
         record["outcome"] = CORRECT if is_right else WRONG if code == "200" else ERROR
         record["user"] = users[row["threadName"]]
-        record["stages_ms"] = _stages_ms(row.get("serverTiming") or "")
+        reported = dict(re.findall(r"(\w+);dur=([^,\s]+)", row.get("serverTiming") or ""))
+        record["stages_ms"] = [float(reported.get(name, "nan")) for name in STAGES]
     return records
-
-
-def _stages_ms(header: str) -> list[float]:
-    reported = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
-    return [float(reported.get(name, "nan")) for name in STAGES]
-
-
-def _engine_of(row: Mapping[str, str]) -> str:
-    """The engine of a row. A thread is called `host:port-user 1-2`; the host may have a hyphen."""
-    return row["threadName"].partition("-user ")[0]
 
 
 def _error(row: Mapping[str, str]) -> str:

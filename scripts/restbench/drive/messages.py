@@ -1,5 +1,4 @@
-"""Messages in queues: those that are there before a trial, those that users send and pop, and the
-check that what came back is what was sent."""
+"""Messages in queues: those before a trial, those of users, and the check of what came back."""
 
 from __future__ import annotations
 

@@ -122,18 +122,15 @@ def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbC
 
 def _served(line: CallLine, work: Work) -> ServiceCall:
     result = line.result or {}
-    value = _as_rest(result.get("value"), work)
+    # SOAP has a list of numbers for a value: pairs for FT, else one number.
+    numbers, value = _numbers(result.get("value")), result.get("value")
+    if work.kernel == "FT":
+        value = list(zip(numbers[::2], numbers[1::2], strict=True))
+    elif len(numbers) == 1:
+        value = numbers[0]
     answer = npb_runs.read_answer(json.dumps({**result, "value": value, "reference": value}), work)
     seconds = sum(each or 0.0 for each in (line.s_ms, line.c_ms, line.d_ms)) / 1000
     return ServiceCall(answer, seconds)
-
-
-def _as_rest(value: Any, work: Work) -> Any:
-    """A value in its REST form. SOAP has a list of numbers: pairs for FT, else one number."""
-    numbers = _numbers(value)
-    if work.kernel == "FT":
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
-    return numbers[0] if len(numbers) == 1 else value
 
 
 def _numbers(value: Any) -> list[Any]:

@@ -91,9 +91,10 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     max_s = START_S + program.runs * run_max_s
     code = process.finished(program.command, log, max_s, dict(program.settings))
     # Read however the process ended: a second attempt must not hide a wrong answer of this one.
-    answers = tuple(
-        read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
-    )
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    # The last line is incomplete where the process was stopped while writing.
+    complete = (each for each in lines if each.startswith('{"requestId"') and each.endswith("\n"))
+    answers = tuple(read_answer(each, program.work) for each in complete)
     if code == 0 and len(answers) == program.runs:
         return answers
     name = f"{program.service} {program.strategy} {program.work.level} without HTTP"
@@ -122,12 +123,6 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
             f"{work.level}: not verified: {answer.value}, the reference is {answer.reference}"
         )
     return answer
-
-
-def _lines(log: Path) -> list[str]:
-    """The complete lines: the last is incomplete where the process was stopped while writing."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    return [line for line in lines if line.endswith("\n")]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
-"""wrk, a load generator that takes very little CPU time: it sends one body again and again, and
-checks only the status of an answer."""
+"""wrk, a load generator of very little CPU time: it sends one body, and checks only the status."""
 
 from __future__ import annotations
 

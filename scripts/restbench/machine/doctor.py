@@ -51,12 +51,9 @@ class Machine:
 
 def examine(machine: Machine) -> list[Finding]:
     """Every finding, the most important first."""
-    return [*_watched(machine), *_settings(machine)]
-
-
-def _settings(machine: Machine) -> list[Finding]:
     number, read = len(machine.cores), machine.read
     return [
+        *_watched(machine),
         Finding(
             "usable cores",
             str(number),

@@ -65,11 +65,6 @@ def _mark_of(pid: str) -> str:
     return line[len(start) :].decode(errors="replace")
 
 
-def marked(mark: str) -> list[int]:
-    """The processes that carry this mark."""
-    return [pid for pid, carried in marks().items() if carried == mark]
-
-
 def unmarked_in(folders: Collection[str]) -> list[int]:
     """The processes whose working directory is one of these folders and whose environment has no
     variable, so that their mark is lost. (A user's shell in the folder has variables.)"""
@@ -90,7 +85,8 @@ def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[
     begun = quiet_since = time.monotonic()
     left: list[int] = []
     while time.monotonic() < begun + GIVE_UP_S:
-        left = marked(mark) + [pid for pid in unmarked_in(folders) if pid in unmarked]
+        left = [pid for pid, carried in marks().items() if carried == mark]
+        left += [pid for pid in unmarked_in(folders) if pid in unmarked]
         if left:
             quiet_since = time.monotonic()
             kill(left)

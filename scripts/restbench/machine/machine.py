@@ -25,8 +25,7 @@ PACKAGES = (
 
 
 def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Processors, memory, kernel and the version of every tool that the numbers depend on, the JVM
-    with its flags under these settings of the Java service."""
+    """Processors, memory, kernel and versions of tools; the JVM's flags are by the settings."""
     return {
         "processor": _cpu_model(),
         "cores_online": os.cpu_count(),

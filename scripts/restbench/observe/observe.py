@@ -87,10 +87,9 @@ class Observation:
 
 @contextmanager
 def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observation]:
-    """Look at processes repeatedly from a separate thread while the `with` block runs; the
-    observation is complete when it ends. `families` are the name prefixes whose numbers are
-    counted.
-    Processes that start later are not watched."""
+    """Look at processes repeatedly, in another thread, while the context lasts: the observation is
+    complete at its end. The threads of `families`, name prefixes, are counted. Processes that
+    start later are not watched."""
     seen = Observation()
     first_reads = {pid: _read_calls(pid) for pid in pids}
     first_cpu_ms, first_id = process.cpu_ms(pids), _last_id()

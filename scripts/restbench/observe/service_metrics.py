@@ -32,9 +32,11 @@ def read(path: Path, window: Window) -> ServiceMetrics | None:
         return None
     heap = [_total(values, "jvm_memory_used_bytes", 'area="heap"') for values in samples]
     known = [value for value in heap if value is not None]
+    pauses_s = [_total(values, "jvm_gc_pause_seconds_sum") or 0.0 for values in samples]
     return ServiceMetrics(
         heap_peak_mib=max(known) / _MIB if known else None,
-        gc_pause_ms=_gc_pause_ms(samples) if known else None,
+        # A JVM that has not collected yet lacks the metric: 0.
+        gc_pause_ms=1000 * (pauses_s[-1] - pauses_s[0]) if known else None,
         threads_by_state=_threads(samples),
     )
 
@@ -47,12 +49,6 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
         if line.endswith("\n"):
             entry = json.loads(line)
             yield entry["t_ms"], entry["values"]
-
-
-def _gc_pause_ms(samples: list[dict[str, float]]) -> float:
-    """The pauses in the samples, summed. A JVM that has not collected yet lacks the metric: 0."""
-    totals = [_total(values, "jvm_gc_pause_seconds_sum") or 0.0 for values in samples]
-    return (totals[-1] - totals[0]) * 1000
 
 
 def _threads(samples: list[dict[str, float]]) -> dict[str, float]:

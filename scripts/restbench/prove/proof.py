@@ -16,7 +16,7 @@ import httpx
 
 from restbench.deploy.service import Service
 from restbench.drive.payload import Payload, make_payload, path_of
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import PROVEN, Cell, Shape
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.observe import evidence
@@ -52,18 +52,8 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
         does, evidence = None, "the processes of an attached service cannot be observed"
     else:
         does, evidence = _look(service, cell.strategy, cores, check)
-    return Proof(
-        service=service.name,
-        strategy=cell.strategy,
-        placement=cell.placement,
-        build=cell.build,
-        framework=cell.framework,
-        handoff=cell.handoff,
-        instances=cell.instances,
-        does=does,
-        claim=claim,
-        evidence=evidence,
-    )
+    facts = {each: getattr(cell, each) for each in PROVEN}
+    return Proof(**facts, does=does, claim=claim, evidence=evidence)
 
 
 def merged(proofs: Sequence[Proof]) -> Proof:

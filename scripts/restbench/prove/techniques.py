@@ -23,17 +23,15 @@ from restbench.observe.observe import MOST, PART, Observation, Prefix
 ONE_AT_A_TIME = 1.5
 
 
-def _one_thread(seen: Evidence, prefix: Prefix, what: str) -> Verdict:
+def _one_thread(seen: Evidence, prefix: Prefix | None, what: str) -> Verdict:
+    """`prefix` None: the request's own thread."""
+    prefix = prefix or seen.caller
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
         share >= MOST and max(active) == 1,
         f"{share:.0%} of the work in {what}, at most {max(active)} of them active per request",
     )
-
-
-def _java_serial(seen: Evidence) -> Verdict:
-    return _one_thread(seen, seen.caller, "the request's own thread")
 
 
 def _thread_pool(seen: Evidence) -> Verdict:
@@ -51,8 +49,7 @@ def _thread_pool(seen: Evidence) -> Verdict:
 
 
 def _ended_share(observation: Observation, caller: Prefix) -> float:
-    """The share of threads that have ended, too short-lived to be read, in their CPU time and that
-    of the request's own thread."""
+    """The share of ended threads, too short-lived to be read, in their and the caller's CPU."""
     total = observation.ended_cpu_ns + observation.cpu_ns(caller)
     return observation.ended_cpu_ns / total if total else 0.0
 
@@ -204,7 +201,10 @@ ADAPTIVE: Claim = (
     _adaptive,
 )
 JAVA: dict[str, Claim] = {
-    "serial": ("the request's own thread does everything", _java_serial),
+    "serial": (
+        "the request's own thread does everything",
+        partial(_one_thread, prefix=None, what="the request's own thread"),
+    ),
     "thread-pool": ("min(rows, 100) threads are created for each request", _thread_pool),
     "pinned": ("a worker thread bound to one core does everything", _pinned),
     "pipeline": ("parse, compute and serialize each have their own threads", _pipeline),
