@@ -63,7 +63,7 @@ COMMANDS = {
     "calibrate": ("calibrate", "calibrate_machine"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
-    "database": ("database", "manage_database"),
+    "database": ("services", "manage_database"),
     "command": ("services", "show_command"),
 }
 

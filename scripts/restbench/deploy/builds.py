@@ -58,9 +58,8 @@ def built(
     watch.at_end("remove", folder)
     checkouts: dict[Path, BuiltCheckout] = {}
     try:
-        places = {name: _place(commit, folder) for name, commit in commits.items()}
         for name, commit in commits.items():
-            path = places[name]
+            path = _place(commit, folder)
             if path not in checkouts:
                 note(f"build {name}: {commit}")
                 if path != REPOSITORY:
@@ -68,7 +67,9 @@ def built(
                 _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
                 commands = {of: _command(path, of, its) for of, its in settings.items()}
                 checkouts[path] = BuiltCheckout(commit, path, commands)
-        yield {name: replace(checkouts[places[name]], commit=it) for name, it in commits.items()}
+        yield {
+            name: replace(checkouts[_place(it, folder)], commit=it) for name, it in commits.items()
+        }
     finally:
         guardian.remove(folder)
         _git("worktree", "prune")

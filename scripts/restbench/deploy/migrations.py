@@ -6,7 +6,6 @@ Services have no right to apply them, so the harness does, as the owner.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -43,15 +42,7 @@ def files() -> dict[str, str]:
             "the package pgmq, which contains the SQL of pgmq, is missing: make setup"
         )
     found["V2__pgmq.sql"] = (pgmq / "sql" / "pgmq.sql").read_text("utf-8")
-    return dict(sorted(found.items(), key=lambda each: _number(each[0])))
-
-
-def _number(name: str) -> int:
-    if (found := re.match(r"V(\d+)__", name)) is None:
-        raise EnvironmentProblem(
-            f"{CONTRACT}/migrations/{name}: its name does not have the form V1__name.sql"
-        )
-    return int(found[1])
+    return dict(sorted(found.items(), key=lambda each: int(each[0][1:].split("_")[0])))
 
 
 def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:

@@ -90,7 +90,6 @@ def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
 
 @functools.cache
 def _missing_packages() -> dict[str, list[str]]:
-    """The packages that each framework of the Python service lacks."""
     line = python_program("-c", _ASK_FRAMEWORKS)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -225,7 +225,6 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 
     places: list[str] = []
     started: list[Service] = []
-    whole: list[Service] = []
     try:
         for number, its_cores in enumerate(instances or (cores,), start=1):
             own_port = port if front == "none" and number == 1 else ports.free()
@@ -245,7 +244,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             if host is None:
                 await_workers(each, int(own.get("RESTBENCH_WORKERS", 1)))
         service = _balanced(started) if instances else started[0]
-        whole.append(service)
+        started = [service]  # it has the processes of all
         if front != "none":
             behind = fronts.Place(port, places, folder, protected, own)
             line = bound(fronts.FRONTS[front](behind), cores)
@@ -262,7 +261,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             service.command += " && " + shlex.join(line)
             await_ready(service)
     except BaseException:
-        for each in (*whole, *started):
+        for each in started:
             each.stop()
         raise
     return service
@@ -278,7 +277,6 @@ def _socket_folder() -> Path:
 
 
 def _balanced(instances: Sequence[Service]) -> Service:
-    """Several instances as one service, which has the processes of all."""
     return Service(
         instances[0].name,
         instances[0].base_url,

@@ -230,7 +230,6 @@ def _reached(
 
 @contextmanager
 def _sampling_cpu(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
-    """The CPU times, sampled every LOOK_S while the context lasts."""
     found = [_now(pids, generators)]
 
     def look(stopped: threading.Event) -> None:

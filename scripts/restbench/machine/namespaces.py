@@ -115,7 +115,6 @@ def end_leftovers() -> None:
 
 
 def _network(mark: str) -> str:
-    """The first three octets of the addresses of a harness."""
     number = zlib.crc32(mark.encode()) % NETWORKS
     return f"198.{18 + number // 256}.{number % 256}"
 

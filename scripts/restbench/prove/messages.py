@@ -350,6 +350,5 @@ def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Pr
 
 
 def _retries(service: Service) -> float:
-    """How often the service has tried a transaction again."""
     text = service.get("/metrics").text
     return sum(parse_metrics(text, lambda name: name.startswith(RETRIES)).values())

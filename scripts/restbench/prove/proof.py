@@ -70,11 +70,10 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
     """A check that denies is repeated: other load on the machine can hide what a strategy does, but
     no repetition shows what a strategy does not do."""
     try:
-        verdict = check(_watch(service, strategy, cores))
         for _ in range(SECOND_LOOKS):
-            if not verdict[0]:
-                verdict = check(_watch(service, strategy, cores))
-        return verdict
+            if (verdict := check(_watch(service, strategy, cores)))[0]:
+                return verdict
+        return check(_watch(service, strategy, cores))
     except (httpx.HTTPError, EnvironmentProblem) as error:
         return False, f"the service gave no answer to observe: {error}"
 
