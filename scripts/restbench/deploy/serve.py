@@ -90,7 +90,7 @@ def start_all(
     if running():
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
     for name in NAMES:
-        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+        ports.free_port_of(name)
     started: list[service.Service] = []
     try:
         for name in NAMES:

@@ -212,9 +212,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
     EnvironmentProblem, with the fix, when a port is taken or the service does not come up; no
     process is left then.
     """
-    if port is None:
-        port = ports.port(name)
-        ports.require_free(port, ports.PORT_VARIABLES[name])
+    port = ports.free_port_of(name) if port is None else port
     own = settings or programs.NO_SETTINGS
     address = host.address if host else ports.HOST
     sockets = _socket_folder() if link == "unix" else None

@@ -101,7 +101,7 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The differences of two descriptions, in words: `java: 17 is now 21`."""
     names = [name for name in {**then, **now} if name not in MOMENTARY]
     return [
-        _in_words(name, then.get(name), now.get(name))
+        f"{name.replace('_', ' ')}: {then.get(name)} is now {now.get(name)}"
         for name in names
         if not _alike(then.get(name), now.get(name))
     ]
@@ -110,15 +110,8 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def speed_differences(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
     """The speeds that differ by as much as those of two machines, in words. One machine's can
     differ so, too, where its cores are hardware threads and the other thread of a core is busy."""
-    return [
-        _in_words(name, then[name], now[name])
-        for name in SPEED
-        if name in then and name in now and not _alike(then[name], now[name])
-    ]
-
-
-def _in_words(name: str, was: object, is_now: object) -> str:
-    return f"{name.replace('_', ' ')}: {was} is now {is_now}"
+    both = [name for name in SPEED if name in then and name in now]
+    return changed({name: then[name] for name in both}, {name: now[name] for name in both})
 
 
 def _alike(here: object, there: object) -> bool:

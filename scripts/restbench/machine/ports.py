@@ -15,10 +15,7 @@ from restbench.failures import EnvironmentProblem
 HOST = "127.0.0.1"
 
 DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000}
-PORT_VARIABLES = {
-    "java": "JAVA_PORT",
-    "python": "PYTHON_PORT",
-}
+PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT"}
 
 
 def port(name: str) -> int:
@@ -30,8 +27,9 @@ def port(name: str) -> int:
     return int(text)
 
 
-def require_free(wanted: int, variable: str) -> None:
-    """EnvironmentProblem, with the process and the fix, where we cannot have a port."""
+def free_port_of(name: str) -> int:
+    """The same; EnvironmentProblem, with the process and the fix, where we cannot have it."""
+    wanted, variable = port(name), PORT_VARIABLES[name]
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -45,6 +43,7 @@ def require_free(wanted: int, variable: str) -> None:
                 f"port {wanted} is in use{owner(wanted)}: "
                 f"'make stop' ends services started by 'make serve', or set {variable}"
             ) from error
+    return wanted
 
 
 def free() -> int:

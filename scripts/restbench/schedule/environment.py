@@ -35,7 +35,7 @@ def check(order: Order) -> list[str]:
             continue
         if build == "checkout":
             programs.COMMANDS[name](programs.NO_SETTINGS)
-        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+        ports.free_port_of(name)
     for name, framework in sorted(
         {(each.cell.service, each.cell.framework) for each in order.plan}
     ):
