@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import itertools
 import signal
 import sys
 from collections.abc import Callable
@@ -46,18 +45,6 @@ Exit codes (if both 4 and 5 apply, the code is 5):
 {codes}
 """
 
-#: The number of exit codes per line of the help.
-CODES_A_LINE = 2
-
-
-def _exit_codes() -> str:
-    """The table of exit codes, in two columns of the help."""
-    entries = [f"{code.value:<5}{code.meaning}" for code in ExitCode]
-    lines = -(-len(entries) // CODES_A_LINE)
-    pairs = itertools.zip_longest(entries[:lines], entries[lines:], fillvalue="")
-    return "\n".join(f"  {left:<40}{right}".rstrip() for left, right in pairs)
-
-
 #: Each command with its module in `commands` and its function in that module.
 COMMANDS = {
     "plan": ("measuring", "show_plan"),
@@ -76,7 +63,7 @@ COMMANDS = {
     "calibrate": ("calibrate", "calibrate_machine"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
-    "database": ("database", "manage_database"),
+    "database": ("services", "manage_database"),
     "command": ("services", "show_command"),
 }
 
@@ -107,7 +94,7 @@ def single_command_app(function: Callable[..., None], name: str | None = None) -
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
-    help=HELP.format(codes=_exit_codes()),
+    help=HELP.format(codes="\n".join(f"  {each.value:<5}{each.meaning}" for each in ExitCode)),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -11,7 +11,7 @@ import numpy as np
 
 from restbench.analyse import trace
 from restbench.experiment.records import LongWindow
-from restbench.observe import service_metrics, sysstat
+from restbench.observe import collected
 from restbench.store.exported import SeriesEntry
 from restbench.store.folders import CellFolder
 from restbench.store.quoted import WindowEntry
@@ -33,9 +33,9 @@ def _observed(cell: str, folder: CellFolder) -> WindowEntry:
     """The observations of one window, without the values of collectors that have no sample in
     it."""
     record = read_model(folder.window_record, LongWindow)
-    machine = sysstat.machine_use(folder.sar_json, record.window)
-    service = sysstat.process_use(folder.pidstat, record.window, record.service_pids)
-    metrics = service_metrics.read(folder.metrics, record.window)
+    machine = collected.machine_use(folder.sar_json, record.window)
+    service = collected.process_use(folder.pidstat, record.window, record.service_pids)
+    metrics = collected.service_metrics(folder.metrics, record.window)
     return WindowEntry(
         cell=cell,
         seconds=record.window.seconds,

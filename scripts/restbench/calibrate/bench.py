@@ -39,8 +39,7 @@ A = TypeVar("A")
 
 @dataclass
 class Bench:
-    """A folder for the checks' files, the cores of service and load generator, and a callback for
-    progress lines."""
+    """The checks' folder, the cores of service and load generator, a callback for progress."""
 
     folder: Path
     tell: Tell
@@ -79,8 +78,7 @@ class Bench:
     def relayed(
         self, load: Generator, target: Service, delay_ms: int
     ) -> AbstractContextManager[Service]:
-        """A running relay to `target`, on the generator's cores, to which the generator's trials
-        go."""
+        """A relay to `target`, on the generator's cores, to which the generator's trials go."""
         port = ports.free()
         command = relay.command((HOST, port), target.address, delay_ms)
         return self._announced(load, port, command, self.cores.own_load)
@@ -129,8 +127,7 @@ class Bench:
 
 
 def load_of(sent: LoadResult) -> Load:
-    """A trial's result in the form of wrk's. Raises EnvironmentProblem where no answer was
-    right."""
+    """A trial's result in the form of wrk's. EnvironmentProblem where no answer was right."""
     opened, closed = sent.opened, sent.closed
     correct = int((sent.measured["outcome"] == CORRECT).sum())
     if not correct:

@@ -10,7 +10,8 @@ from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.bench import USERS, Bench, Tell
 from restbench.deploy import programs
-from restbench.drive import load, monitor, wrk
+from restbench.drive import monitor, wrk
+from restbench.drive.generator import require_jmeter
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.machine import clock, machine, machine_lock, watch
 
@@ -21,7 +22,7 @@ SERVICE_WARMUP_S = 10.0
 def require_tools() -> None:
     """Raises EnvironmentProblem, with the remedy, where a calibration cannot be made."""
     machine_lock.take()
-    load.require_jmeter()
+    require_jmeter()
     watch.end_leftovers()
     programs.COMMANDS["java"](programs.NO_SETTINGS)
     monitor.require_tools()
@@ -80,8 +81,7 @@ def quiet(foreign_pct: float) -> CalibrationCheck:
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:
-    """The calibration of this machine, made now, with these checks; only failed checks keep their
-    `follows`."""
+    """The calibration of this machine, made now; only failed checks keep their `follows`."""
     values = {name: value for each in checks for name, value in each.values.items()}
     described = machine.describe()
     load_cores = values.get("load_cores")

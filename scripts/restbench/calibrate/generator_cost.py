@@ -1,5 +1,4 @@
-"""Generator: the CPU time that JMeter takes next to a service, the throughput that this implies,
-and the highest rate that JMeter can send."""
+"""Generator: JMeter's CPU time next to a service, what throughput it allows, its highest rate."""
 
 from __future__ import annotations
 

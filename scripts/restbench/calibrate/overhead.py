@@ -29,8 +29,7 @@ LARGEST_COST = 0.01
 
 @dataclass(frozen=True)
 class Pair:
-    """Throughput per second with collectors and without, and the share of the machine's CPU time
-    that the collectors took meanwhile."""
+    """Throughput per second with and without collectors, whose share of the machine is known."""
 
     watched_per_s: float
     bare_per_s: float
@@ -63,16 +62,14 @@ def _trial(
 
 
 def _cpu_s(running: monitor.Running) -> float:
-    """CPU time of the collectors, seconds, with what they have started by now. This process is
-    included: one of its threads samples the service's metrics, and it does nothing else
-    meanwhile."""
+    """CPU time of the collectors, seconds, with what they have started by now, and of this process:
+    one of its threads samples the service's metrics, and it does nothing else meanwhile."""
     pids = [pid for each in running.values() for pid in process.tree(each.pid)]
     return process.cpu_ms(pids) / 1000 + time.process_time()
 
 
 def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
-    """The check's record: it passes where the collectors' CPU time is small, and no larger loss of
-    throughput is shown."""
+    """The check's record: passes with little CPU time of collectors, and no larger loss shown."""
     watched, bare = [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
     ratio = paired_ratio(watched, bare)
     cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low

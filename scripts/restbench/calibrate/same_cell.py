@@ -76,8 +76,7 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
 
 
 def most_by_chance(comparisons: int) -> int:
-    """The largest number of wrong verdicts that is no sign of a defect: more come with at most
-    LEAST_PROBABILITY (binomial)."""
+    """The most wrong verdicts that chance gives: more have at most LEAST_PROBABILITY (binomial)."""
     numbers = range(comparisons + 1)
     beyond = scipy.special.bdtrc(numbers, comparisons, 1 - CONFIDENCE)
     return next(number for number in numbers if beyond[number] <= LEAST_PROBABILITY)

@@ -52,8 +52,7 @@ class Stall:
         return Behaviour(delay_ms=DELAY_MS, stall_after_s=after_s, stall_s=self.stall_s)
 
     def expected_ms(self, percent: float) -> float:
-        """The percentile that an open load must show; DELAY_MS where the stall does not affect
-        it."""
+        """The percentile that an open load must show; DELAY_MS where the stall has no effect."""
         seconds = self.stall_s - (1 - percent / 100) * self.window_s
         return DELAY_MS + 1000 * max(0.0, seconds)
 
@@ -61,54 +60,41 @@ class Stall:
 STALL = Stall()
 
 
-@dataclass(frozen=True)
-class ClosedResult:
-    """What a closed load showed of a stall."""
-
-    p99_ms: float
-    slowest_ms: float
-    touched: int
-    """Responses that took longer than half the stall."""
-
-
-def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> ClosedResult:
-    """Load a stub that stops once, with users that wait for their answers."""
+def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[str, float]:
+    """Load a stub that stops once, with users that wait for their answers; returns `p99_ms`,
+    `slowest_ms`, and in `touched` the responses that took longer than half the stall."""
     bench.tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
     with bench.stub(load, stall.behaviour) as stub:
         times_s = (WARMUP_S, stall.window_s)
         kept = bench.trial(load, STRATEGY, USERS, times_s, stub.pids()).measured
     elapsed_ms = kept["elapsed_us"] / 1000
-    return ClosedResult(
-        p99_ms=float(np.percentile(elapsed_ms, 99)),
-        slowest_ms=float(elapsed_ms.max()),
-        touched=int((elapsed_ms > 500 * stall.stall_s).sum()),
-    )
+    return {
+        "p99_ms": float(np.percentile(elapsed_ms, 99)),
+        "slowest_ms": float(elapsed_ms.max()),
+        "touched": int((elapsed_ms > 500 * stall.stall_s).sum()),
+    }
 
 
-def judge_closed(found: ClosedResult) -> CalibrationCheck:
+def judge_closed(found: Mapping[str, float]) -> CalibrationCheck:
     """The check's record: a closed load shows the stall in its slowest response, not in p99."""
     stall_ms = 1000 * STALL.stall_s
-    saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
-    hidden = abs(found.p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
+    slowest_ms, p99_ms, touched = found["slowest_ms"], found["p99_ms"], found["touched"]
+    saw_size = abs(slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
+    hidden = abs(p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
     return CalibrationCheck(
         name="stall, closed load",
         question="What does a closed load show of a service that stops?",
         measured=(
-            f"a stall of {stall_ms:.0f} ms: the slowest response took {found.slowest_ms:.0f} ms, "
-            f"p99 {found.p99_ms:.0f} ms; {found.touched} responses of {USERS} users were delayed "
+            f"a stall of {stall_ms:.0f} ms: the slowest response took {slowest_ms:.0f} ms, "
+            f"p99 {p99_ms:.0f} ms; {touched:g} responses of {USERS} users were delayed "
             "by it, so closed-loop percentiles hide stalls"
         ),
         limit=(
             f"slowest within {TOLERANCE * stall_ms:.0f} ms of the stall, at most one response "
             f"per user; p99 within the same tolerance of the delay ({DELAY_MS:.0f} ms)"
         ),
-        passed=saw_size and hidden and 0 < found.touched <= USERS,
-        values={
-            "stall_ms": stall_ms,
-            "slowest_ms": found.slowest_ms,
-            "p99_ms": found.p99_ms,
-            "touched": found.touched,
-        },
+        passed=saw_size and hidden and 0 < touched <= USERS,
+        values={"stall_ms": stall_ms, **found},
         follows="not even the slowest response of a closed load shows that a service stopped",
     )
 

@@ -57,8 +57,7 @@ class Stub:
         self._rest = b'",' + Path(behaviour.answer_file).read_bytes()
 
     def phase_ms(self) -> float:
-        """The additional delay of the next connection's first answer, evenly spread up to
-        delay_ms."""
+        """The extra delay of the next connection's first answer, evenly spread up to delay_ms."""
         self._connections += 1
         return self.behaviour.delay_ms * (self._connections * GOLDEN % 1)
 

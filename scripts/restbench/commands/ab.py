@@ -55,22 +55,21 @@ def compare_builds(  # noqa: PLR0913 - one option each
     services = {each.cell.service for each in order.plan}
     wanted = {each: settings.get(each, {}) for each in services}
     with builds.built(commits, wanted, note) as made:
-        presented = measuring.measured(replace(order, builds=made), None)
+        rows, failure = measuring.measured(replace(order, builds=made), None)
     run = store.open_run("latest")
     found = shown.of(findings.of(exported.read(run.exported_file), run))
     if junit:
         write_text(junit, shown.as_junit(found))
     if summary:
         write_text(summary, shown.as_markdown(found))
-    measuring.end(presented)
+    measuring.end(rows, failure)
     if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
         raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
 
 
 def _order(name: str, cells: str, minutes: float) -> Order:
-    """The order for a comparison of builds. Raises BadConfiguration where the experiment compares
-    no builds, or a selected cell is in one of them only."""
+    """The order. BadConfiguration if no builds are compared, or a cell is in one of them only."""
     order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     if order.experiment.thresholds is None:
         raise BadConfiguration(

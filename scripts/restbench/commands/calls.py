@@ -207,7 +207,6 @@ def _table(
 
 
 def _judge(results: Sequence[BatchResult]) -> None:
-    """Raise WrongAnswers where a product was wrong, else CellsFailed where a call failed."""
     if wrong := sum(each.wrong for each in results):
         raise WrongAnswers(f"{wrong} products were wrong")
     if failed := sum(each.outcomes - each.done for each in results):

@@ -6,7 +6,7 @@ import re
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from restbench.commands.options import console, note
 from restbench.experiment.columns import HEADINGS, readable
@@ -60,13 +60,12 @@ def _margin(text: str) -> float:
 
 def _table(found: RunComparison, first: str, second: str) -> Table:
     table = Table(
+        Column("Cell", overflow="fold"),
+        *(Column(heading, justify="right") for heading in ("First", "Second", "Ratio, 95 %")),
+        Column("Verdict", overflow="fold"),
         title=f"{HEADINGS.get(found.metric, found.metric)}: {second} / {first}",
         title_justify="left",
     )
-    table.add_column("Cell", overflow="fold")
-    for heading in ("First", "Second", "Ratio, 95 %"):
-        table.add_column(heading, justify="right")
-    table.add_column("Verdict", overflow="fold")
     for line in found.lines:
         values = (readable(line.first), readable(line.second), ratio_text(line.comparison))
         table.add_row(line.cell.id, *values, line.words)

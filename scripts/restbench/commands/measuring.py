@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -102,7 +101,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
             f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
         )
     begun = begin.to_go_on_with(order, store.runs(), note) if resume else None
-    end(measured(order, begun))
+    end(*measured(order, begun))
 
 
 def extend_run(
@@ -113,20 +112,18 @@ def extend_run(
     require_time(minutes)
     run = with_raw_data(name)
     order = begin.order_to_extend(run, minutes)
-    end(measured(order, run, f"'restbench extend {run.name}'"))
+    end(*measured(order, run, f"'restbench extend {run.name}'"))
 
 
 def order_for(
     name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
 ) -> Order:
-    """The order that the options of `run` and `plan` ask for. Raises BadConfiguration where they
-    are wrong."""
+    """The order by the options of `run` and `plan`. BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     claims_text = None
     if loaded.claims is not None:
-        # The claims are read before the run, which is judged by what was fixed before it. An error
-        # in the file is better reported now than after the run.
+        # The run is judged by what was fixed before it, and an error in the file is reported now.
         file = path.parent / loaded.claims
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
@@ -176,21 +173,13 @@ def attached(pairs: list[str]) -> dict[ServiceName, str]:
     return found
 
 
-@dataclass(frozen=True)
-class Presentation:
-    """The result of a run that has been shown."""
-
-    rows: Sequence[Row]
-    failure: Failure | None
-    """Why there are no dashboards. It is raised last: failures of the rows have precedence."""
-
-
-def end(presented: Presentation) -> None:
-    """Print how long the command took; raise the failure that it has to end with, if any."""
+def end(rows: Sequence[Row], failure: Failure | None) -> None:
+    """Print how long the command took; raise the failure that it has to end with, if any. Failures
+    of the rows have precedence over `failure`."""
     console.print(f"all done in {duration(clock.running_s())}")
-    judge(presented.rows)
-    if presented.failure:
-        raise presented.failure
+    judge(rows)
+    if failure:
+        raise failure
 
 
 def judge(rows: Sequence[Row]) -> None:
@@ -210,9 +199,11 @@ def judge(rows: Sequence[Row]) -> None:
         raise raised[0][0]("; ".join(text for _, text in raised))
 
 
-def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentation:
-    """Measure and show a run. `begun` is an earlier run to continue; `again` is the command that
-    continues the run after an interruption. Results are shown even if the dashboards fail."""
+def measured(
+    order: Order, begun: Run | None, again: str = RESUMED
+) -> tuple[Sequence[Row], Failure | None]:
+    """Measure and show a run; returns its rows, and why there are no dashboards, if that failed.
+    `begun` is an earlier run to continue; `again` is the command that continues it later."""
     console.print(_cost(order), soft_wrap=True)
     for each in environment.check(order):
         note(each)
@@ -228,7 +219,7 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
             note(f"no dashboards: {error}")
         rows, reported = results.analyse(run)
         results.show(run, reported)
-    return Presentation(rows, failure)
+    return rows, failure
 
 
 def _cost(order: Order) -> str:

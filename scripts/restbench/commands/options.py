@@ -52,8 +52,7 @@ def note(text: str) -> None:
 
 
 def require_known(option: str, given: str, known: Iterable[Known]) -> Known:
-    """The known name that is `given`. Raises BadConfiguration, which lists the known names, where
-    none is."""
+    """The known name that is `given`. BadConfiguration, with the known names, where none is."""
     names = list(known)
     for each in names:
         if each == given:

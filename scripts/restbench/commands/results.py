@@ -85,7 +85,12 @@ def keep_run(
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
     if not kept:
-        _keep_again(store.open_run(name))
+        again = store.open_run(name)
+        if not again.is_kept:
+            raise BadConfiguration(f"{again.path}: has raw data, so its copy needs a name")
+        export.judge_again(again)
+        files.show_kept(again, site.write_page_assets(again.path.parent))
+        console.print(str(again.path), soft_wrap=True)
         return
     run = with_raw_data(name)
     target = store.Run(store.RESULTS / kept)
@@ -97,14 +102,6 @@ def keep_run(
     export.write(run, rows(run), note)
     files.keep(run, target, site.write_page_assets(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
-
-
-def _keep_again(kept: store.Run) -> None:
-    if not kept.is_kept:
-        raise BadConfiguration(f"{kept.path}: has raw data, so its copy needs a name")
-    export.judge_again(kept)
-    files.show_kept(kept, site.write_page_assets(kept.path.parent))
-    console.print(str(kept.path), soft_wrap=True)
 
 
 def browse_runs(
@@ -134,8 +131,7 @@ def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
 
 
 def show(run: store.Run, reported: exported.RunExport) -> None:
-    """Write tables, figures and page from `run.json`, and print the results. The page's path is
-    printed last, where it is seen first."""
+    """Write tables, figures and page from `run.json`; print the results, the page last."""
     found = views.drawn(reported, run)
     drawn = files.write_figures(found)
     files.write_tables(found)

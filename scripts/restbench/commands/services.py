@@ -1,19 +1,25 @@
-"""`serve` and `stop`: the services for people with curl; `command`: how one is started."""
+"""`serve` and `stop`: the services for people with curl; `command`: how one is started; `database`:
+the PostgreSQL of the workload `messages`, alone."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from restbench.commands.options import DatabaseUrlOption, PostgresBinOption, console
-from restbench.deploy import programs, serve
+from restbench.deploy import database, programs, serve
 from restbench.deploy.database import Database
+from restbench.deploy.migrations import Role
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem, StorageProblem, first_line
 from restbench.machine import jvm
+
+Action = Literal["start", "stop", "status", "migrate", "psql"]
 
 
 def serve_services(
@@ -32,13 +38,13 @@ def serve_services(
     """Start services and database, print curl lines."""
     serve.require_frameworks()
     folder = serve.database_folder(database_url)
-    database = Database(folder, postgres_bin, database_url, outlives_us=True)
+    server = Database(folder, postgres_bin, own_url=database_url, outlives_us=True)
     try:
-        settings = _started(database) if with_database else programs.NO_SETTINGS
+        settings = _started(server) if with_database else programs.NO_SETTINGS
         services = serve.start_all(front, settings)
     except BaseException:
-        if database.server.child:  # it was started just now
-            database.stop()
+        if server.child:  # it was started just now
+            server.stop()
         raise
     for service in services:
         health = service.health()
@@ -52,18 +58,18 @@ def serve_services(
     console.print("# 'make stop' ends them")
 
 
-def _started(database: Database) -> Mapping[str, str]:
+def _started(server: Database) -> Mapping[str, str]:
     """Start the database; returns the environment by which services find it. Where that fails, no
     database is left and the environment is empty: the services run without 'messages'."""
     try:
-        serve.start_database(database)
+        serve.start_database(server)
     except (EnvironmentProblem, StorageProblem) as problem:
-        if database.server.child:  # it was started, and its tables cannot be made
-            database.stop()
+        if server.child:  # it was started, and its tables cannot be made
+            server.stop()
         reason = first_line(str(problem))
         console.print(f"# without 'messages': {reason}", soft_wrap=True)
         return programs.NO_SETTINGS
-    return database.environment()
+    return server.environment()
 
 
 def stop_services() -> None:
@@ -78,3 +84,56 @@ def show_command(
     """Print a service's command line as JSON, for 'ab'."""
     argv = programs.COMMANDS[name](programs.NO_SETTINGS)
     print(json.dumps({"argv": argv}))  # for programs: never wrapped
+
+
+def manage_database(  # noqa: PLR0913, PLR0917 - an option each
+    action: Annotated[Action, typer.Argument(help="start, stop, status, migrate or psql.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of psql, after '--': -- -c 'SELECT 1'.")
+    ] = None,
+    postgres_bin: PostgresBinOption = None,
+    database_url: DatabaseUrlOption = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the cluster, log and ROLE.password, which is made, empty, or of an "
+            "earlier start. Default: .cache/serve/database; for a URL other-database next to it.",
+        ),
+    ] = None,
+    role: Annotated[Role, typer.Option(help="The role that psql connects as.")] = "owner",
+) -> None:
+    """Start, stop and use a PostgreSQL server."""
+    place = folder or serve.database_folder(database_url)
+    match action:
+        case "start":
+            server = Database(place, postgres_bin, own_url=database_url, outlives_us=True)
+            server.start()
+            server.migrate()
+            password = server.password_file("service")
+            console.print(f"{server.url('service')}  (password: {password})", soft_wrap=True)
+        case "stop":
+            server = Database(place, postgres_bin)
+            if server.alive():
+                server.stop()
+                console.print("stopped: database")
+            else:
+                console.print("nothing was running")
+        case _:
+            others = Database(place, postgres_bin, own_url=database_url) if database_url else None
+            server = others or database.attached(place, postgres_bin)
+            _ask(action, server, role, arguments or [])
+
+
+def _ask(action: Action, server: Database, role: Role, arguments: list[str]) -> None:
+    match action:
+        case "status":
+            version = server.described()["version"]
+            console.print(f"{server.url('owner')}: {version}", soft_wrap=True)
+        case "migrate":
+            applied = server.migrate()
+            console.print(f"applied: {', '.join(applied) or 'nothing, all were applied before'}")
+        case _:
+            program = server.program("psql")
+            line = [program, "--no-psqlrc", server.url(role), *arguments]
+            os.execve(program, line, os.environ | server.client_environment(role))  # noqa: S606

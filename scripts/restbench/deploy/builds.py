@@ -36,8 +36,7 @@ _OF_NO_MAKE = {"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": "0"}
 
 
 def resolved(asked: Mapping[Build, str]) -> dict[Build, BuiltCommit]:
-    """The commits by name; all can be built. BadConfiguration for text that names no commit, or one
-    that is too old."""
+    """The commits by name. BadConfiguration for text that names none, or one that is too old."""
     commits = {name: _commit(text) for name, text in asked.items()}
     for each in commits.values():
         _require_target(each)
@@ -59,13 +58,18 @@ def built(
     watch.at_end("remove", folder)
     checkouts: dict[Path, BuiltCheckout] = {}
     try:
-        places = {name: _place(commit, folder) for name, commit in commits.items()}
         for name, commit in commits.items():
-            path = places[name]
+            path = _place(commit, folder)
             if path not in checkouts:
                 note(f"build {name}: {commit}")
-                checkouts[path] = _built(commit, path, folder, settings)
-        yield {name: replace(checkouts[places[name]], commit=it) for name, it in commits.items()}
+                if path != REPOSITORY:
+                    _git("worktree", "add", "--detach", str(path), commit.git_commit)
+                _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
+                commands = {of: _command(path, of, its) for of, its in settings.items()}
+                checkouts[path] = BuiltCheckout(commit, path, commands)
+        yield {
+            name: replace(checkouts[_place(it, folder)], commit=it) for name, it in commits.items()
+        }
     finally:
         guardian.remove(folder)
         _git("worktree", "prune")
@@ -118,16 +122,6 @@ def _require_target(commit: BuiltCommit) -> None:
 def _place(commit: BuiltCommit, folder: Path) -> Path:
     """The folder of a checkout, the same for all names of a commit."""
     return REPOSITORY if commit.asked == WORKING_TREE else folder / commit.git_commit[:12]
-
-
-def _built(
-    commit: BuiltCommit, path: Path, folder: Path, settings: Mapping[ServiceName, Mapping[str, str]]
-) -> BuiltCheckout:
-    if path != REPOSITORY:
-        _git("worktree", "add", "--detach", str(path), commit.git_commit)
-    _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
-    commands = {name: _command(path, name, settings[name]) for name in settings}
-    return BuiltCheckout(commit, path, commands)
 
 
 def _make(commit: BuiltCommit, path: Path, log: Path) -> None:

@@ -35,32 +35,23 @@ DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
 
 
 @dataclass
-class Database:
-    """A PostgreSQL server with its cluster in `folder/data`; it is not started by the constructor.
+class Database(Server):
+    """A PostgreSQL server with its database; it is not started by the constructor.
 
     With `own_url` it is a server that others run: `start` only checks that it answers, `stop` does
     nothing, and `pids` is empty. A cluster whose server ends with us is removed when we end.
     """
 
-    folder: Path
-    """Folder of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
-    programs: Path | None = None
-    """Folder with `postgres`, `initdb`, `psql` and `pgbench`; None: those of the wheel."""
     own_url: str | None = None
     """`postgresql://OWNER@HOST:PORT/DATABASE`, without a password."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Settings of PostgreSQL that replace those of the contract: the factors `postgres.NAME`."""
-    cores: str | None = None
-    """Cores as `taskset -c` takes them; None: all."""
-    outlives_us: bool = False
-    """Whether the server goes on when this process ends, as for `restbench serve`."""
     port: int = 0
     """Port on 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
 
     def __post_init__(self) -> None:
         """Raises BadConfiguration for a URL that is malformed, or that has a password."""
         self.folder = self.folder.resolve()
-        self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
         if self.own_url is not None:
             if ":" in self.own_url.partition("://")[2].rpartition("@")[0]:
                 raise BadConfiguration(
@@ -83,21 +74,21 @@ class Database:
         """
         if self.own_url is not None:
             self.connect().close()
-        elif not (self.server.child and self.alive()):
-            self.server.take_folder()
-            self.server.end_leftovers()
-            if not self.server.data.exists():
-                self.server.make(ROLES["owner"], self._password("owner") or "")
+        elif not (self.child and self.alive()):
+            self.take_folder()
+            self.end_leftovers()
+            if not self.data.exists():
+                self.make(ROLES["owner"], self._password("owner") or "")
             if not self.outlives_us:
-                watch.at_end("remove", self.server.data)
+                watch.at_end("remove", self.data)
             self.port = self.port or ports.reserve_stable_port()
-            self.server.launch(self.settings | self._place(), self._answers)
+            self.launch(self.settings | self._place(), self._answers)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """End the server; returns when none of its processes is left. SIGINT is a fast shutdown;
         after SIGQUIT the next start recovers, as after a crash."""
         if self.own_url is None:
-            self.server.end(how)
+            self.end(how)
 
     def kill(self, victim: Victim, how: signal.Signals = signal.SIGKILL) -> tuple[int, ...]:
         """Send a signal to a backend of a service (one that works, if any does), to the postmaster,
@@ -107,16 +98,22 @@ class Database:
         After a backend was killed, the server recovers by itself. After other kills, `restart` it.
         EnvironmentProblem where no server of ours runs.
         """
-        running = self.server.postmaster()
+        running = self.postmaster()
         if running is None:
             raise EnvironmentProblem(f"no database runs in {self.folder} that could be killed")
         match victim:
             case "all":
-                victims = self.server.pids()
+                victims = self.pids()
             case "postmaster":
                 victims = (running.pid,)
             case "backend":
-                victims = self._a_backend()
+                query = (
+                    "SELECT pid FROM pg_stat_activity WHERE usename = %s "
+                    "ORDER BY state = 'active' DESC, random() LIMIT 1"
+                )
+                with self.connect() as owner:
+                    rows = owner.execute(query, [ROLES["service"]])
+                    victims = tuple(pid for (pid,) in rows)
         guardian.kill(victims, how)
         return victims
 
@@ -127,7 +124,7 @@ class Database:
 
     def alive(self) -> bool:
         """Whether the postmaster runs."""
-        return self.server.postmaster() is not None
+        return self.postmaster() is not None
 
     def migrate(self) -> list[str]:
         """Make roles, tables, functions and rights, once each; returns the names of the files that
@@ -168,7 +165,7 @@ class Database:
     def environment(self) -> dict[str, str]:
         """The variables by which a service finds the database and, if it is ours, its disk."""
         self._password("service")
-        disk = {"RESTBENCH_DATABASE_FREE_PATH": str(self.server.data)}
+        disk = {"RESTBENCH_DATABASE_FREE_PATH": str(self.data)}
         return {
             "RESTBENCH_DATABASE_URL": self.url("service"),
             "RESTBENCH_DATABASE_PASSWORD_FILE": str(self.password_file("service")),
@@ -181,10 +178,6 @@ class Database:
         path = self.folder / f"{role}.pgpass"
         postgres.write_secret(path, f"*:*:*:{ROLES[role]}:{word}\n")
         return {"PGPASSFILE": str(path)}
-
-    def program(self, name: str) -> str:
-        """The path of `psql`, `pgbench`, ...; EnvironmentProblem without it."""
-        return self.server.program(name)
 
     # --- facts ----------------------------------------------------------------------------------
     @property
@@ -199,10 +192,6 @@ class Database:
         with self.connect() as owner:
             rows = owner.execute("SELECT current_setting(unnest(%s::text[]))", [list(DURABILITY)])
             return all(setting != "off" for (setting,) in rows)
-
-    def pids(self) -> tuple[int, ...]:
-        """Every process of the server now; empty for a server that others run."""
-        return self.server.pids()
 
     def described(self) -> dict[str, Any]:
         """Version, and settings that are not PostgreSQL's defaults: for `run.json`."""
@@ -219,8 +208,8 @@ class Database:
     def fdatasync_us(self) -> float:
         """How long an fdatasync of 8 KiB takes on the cluster's disk, in µs, by `pg_test_fsync`.
         The measurement takes 3 s and needs a quiet machine."""
-        ask = ["-s", "1", "-f", str(self.server.data / "pg_test_fsync.out")]
-        line = [*self.server.ordinary_user(), self.program("pg_test_fsync"), *ask]
+        ask = ["-s", "1", "-f", str(self.data / "pg_test_fsync.out")]
+        line = [*self.ordinary_user(), self.program("pg_test_fsync"), *ask]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as asked:
             said = re.compile(r"\sfdatasync\s.*?([\d.]+) usecs/op")
             found = next((it for each in asked.stdout or () if (it := said.search(each))), None)
@@ -252,15 +241,6 @@ class Database:
             return False
         return True
 
-    def _a_backend(self) -> tuple[int, ...]:
-        with self.connect() as owner:
-            rows = owner.execute(
-                "SELECT pid FROM pg_stat_activity WHERE usename = %s "
-                "ORDER BY state = 'active' DESC, random() LIMIT 1",
-                [ROLES["service"]],
-            )
-            return tuple(pid for (pid,) in rows)
-
     def _password(self, role: Role) -> str | None:
         """A role's password, made at the first call; None for the owner on a server of others."""
         path = self.password_file(role)
@@ -287,22 +267,21 @@ def answering() -> Iterator[None]:
 def fresh(database: Database) -> Iterator[Database]:
     """Run a database with its tables while the context lasts; then remove its data. Data that a run
     left, which was killed with its guardian, are removed before: queue names and keys repeat."""
-    database.server.end_leftovers()
-    shutil.rmtree(database.server.data, ignore_errors=True)
+    database.end_leftovers()
+    shutil.rmtree(database.data, ignore_errors=True)
     try:
         database.start()
         database.migrate()
         yield database
     finally:
         database.stop(signal.SIGQUIT)
-        shutil.rmtree(database.server.data, ignore_errors=True)
+        shutil.rmtree(database.data, ignore_errors=True)
 
 
 def attached(folder: Path, programs: Path | None = None) -> Database:
-    """The server that runs in a folder, started by another process; EnvironmentProblem where none
-    does."""
+    """The server that another process started in a folder; EnvironmentProblem where none runs."""
     database = Database(folder, programs, outlives_us=True)
-    if (found := database.server.postmaster()) is None:
+    if (found := database.postmaster()) is None:
         raise EnvironmentProblem(
             f"no database runs in {folder}: 'restbench database start' starts one"
         )

@@ -1,5 +1,4 @@
-"""The reverse proxies (fronts) before a service. A front listens on the service's usual port, the
-service on another port behind it."""
+"""The reverse proxies (fronts), on a service's usual port; the service is on another behind it."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ from restbench.machine import ports
 TEMPLATES = ROOT / "fronts"
 #: Id of the user nobody, who has no rights: a front that root starts runs as this user.
 NOBODY = 65534
-#: Only root may write here, so no other user can create a folder first. The user nobody may pass
-#: through it.
+#: Only root may write here: no other user makes a folder first. Every user may pass through.
 ROOTS_FOLDER = Path("/run")
 
 
@@ -46,12 +44,13 @@ def apache(place: Place) -> list[str]:
     """The command line of Debian's Apache httpd, as in the study."""
     # A killed front may have left it: Apache would believe the process with this pid to be itself.
     (place.folder / "httpd.pid").unlink(missing_ok=True)
+    receive_s, body_bytes = _limits(place)
     settings = [
         f"RESTBENCH_PORT={place.services[0].rpartition(':')[2]}",
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
-        f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={_receive_seconds(place)}",
-        f"RESTBENCH_MAX_BODY_BYTES={_body_limit(place)}",
+        f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={receive_s}",
+        f"RESTBENCH_MAX_BODY_BYTES={body_bytes}",
     ]
     configuration = str(PYTHON_SERVICE / "apache" / "httpd.conf")
     return ["env", *settings, program("apache"), "-f", configuration, "-DFOREGROUND"]
@@ -86,8 +85,7 @@ def own_folder(front: Front, place: Place) -> Path:
 
 
 def user_of(front: Front) -> int | None:
-    """Id of the user that a front runs as: nobody where we are root; None: our own. Apache changes
-    its user by itself."""
+    """Id of a front's user: nobody's if we are root; None: ours. Apache changes it by itself."""
     return NOBODY if front in ("nginx", "haproxy") and os.geteuid() == 0 else None
 
 
@@ -97,13 +95,14 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    receive_s, body_bytes = _limits(place)
     filled = {
         "FRONT_SERVERS": servers,
         "FRONT_REQUEST_BUFFERING": "on" if place.protects else "off",
-        "FRONT_MAX_BODY_BYTES": _body_limit(place) if place.protects else "0",
+        "FRONT_MAX_BODY_BYTES": body_bytes if place.protects else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
-        "FRONT_RECEIVE_SECONDS": _receive_seconds(place),
+        "FRONT_RECEIVE_SECONDS": receive_s,
     }
     for source in sorted((TEMPLATES / front).iterdir()):
         text = source.read_text(encoding="utf-8")
@@ -116,17 +115,11 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     return configuration
 
 
-def _receive_seconds(place: Place) -> str:
-    return _limit_of(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
-
-
-def _body_limit(place: Place) -> str:
-    return _limit_of(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
-
-
-def _limit_of(place: Place, variable: str, default: int) -> str:
-    """A limit of the service: from its environment, else the service's default."""
-    return (os.environ | dict(place.settings)).get(variable, str(default))
+def _limits(place: Place) -> tuple[str, str]:
+    """The service's limits, by its environment or default: seconds to receive, bytes of a body."""
+    known = os.environ | dict(place.settings)
+    receive_s = known.get("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "20")
+    return receive_s, known.get("RESTBENCH_MAX_BODY_BYTES", str(64 << 20))
 
 
 #: The program of each front, and the Debian package that contains it.

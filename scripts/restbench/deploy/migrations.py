@@ -6,7 +6,6 @@ Services have no right to apply them, so the harness does, as the owner.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ from psycopg import sql
 
 from restbench import ROOT
 from restbench.deploy.postgres import package_folder
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, first_line
 
 CONTRACT = ROOT / "contract" / "database"
 Role = Literal["owner", "service", "monitor"]
@@ -43,15 +42,7 @@ def files() -> dict[str, str]:
             "the package pgmq, which contains the SQL of pgmq, is missing: make setup"
         )
     found["V2__pgmq.sql"] = (pgmq / "sql" / "pgmq.sql").read_text("utf-8")
-    return dict(sorted(found.items(), key=lambda each: _number(each[0])))
-
-
-def _number(name: str) -> int:
-    if (found := re.match(r"V(\d+)__", name)) is None:
-        raise EnvironmentProblem(
-            f"{CONTRACT}/migrations/{name}: its name does not have the form V1__name.sql"
-        )
-    return int(found[1])
+    return dict(sorted(found.items(), key=lambda each: int(each[0][1:].split("_")[0])))
 
 
 def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
@@ -68,7 +59,8 @@ def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
             owner.execute(APPLIED)
             return [name for name, text in files().items() if _apply(owner, name, text)]
     except psycopg.Error as error:
-        raise EnvironmentProblem(f"the database's tables cannot be made: {_line(error)}") from error
+        said = error.diag.message_primary or first_line(str(error))
+        raise EnvironmentProblem(f"the database's tables cannot be made: {said}") from error
 
 
 def _apply(owner: Connection, name: str, text: str) -> bool:
@@ -94,7 +86,3 @@ def _make_role(owner: Connection, name: str, password: str) -> None:
     verb, role = sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name)
     statement = sql.SQL("{} ROLE {} LOGIN PASSWORD {}")
     owner.execute(statement.format(verb, role, verifier.decode()))
-
-
-def _line(error: psycopg.Error) -> str:
-    return error.diag.message_primary or str(error).partition("\n")[0]

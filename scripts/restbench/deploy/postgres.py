@@ -48,11 +48,13 @@ class Server:
     """The server of one cluster, which may have been started by another process."""
 
     folder: Path
-    """Absolute path; it contains the cluster, `data`, and the log."""
+    """Folder of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
     programs: Path | None = None
-    """Folder with `postgres`, `initdb`, ...; None: those of the wheel."""
+    """Folder with `postgres`, `initdb`, `psql` and `pgbench`; None: those of the wheel."""
     cores: str | None = None
+    """Cores as `taskset -c` takes them; None: all."""
     outlives_us: bool = False
+    """Whether the server goes on when this process ends, as for `restbench serve`."""
     child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     """The postmaster, where we started it: it must be reaped."""
 
@@ -94,8 +96,7 @@ class Server:
             )
 
     def make(self, owner: str, password: str) -> None:
-        """Make the cluster with this superuser. Its folder has another name until it is
-        complete."""
+        """Make the cluster with this superuser, under another name until it is complete."""
         half, word = self.folder / "data.new", self.folder / "data.word"
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)
@@ -115,8 +116,7 @@ class Server:
         half.rename(self.data)
 
     def launch(self, settings: Mapping[str, str], answers: Callable[[], bool]) -> None:
-        """Start the server and wait until it answers; EnvironmentProblem where it does not, and no
-        process is left then."""
+        """Start the server until it answers, else EnvironmentProblem, and no process is left."""
         options = [f"--{name}={value}" for name, value in settings.items()]
         command = [self.program("postgres"), "-D", str(self.data), *options]
         # The kernel's signal at our death follows the starting thread. Outside of the main thread,
@@ -156,8 +156,7 @@ class Server:
         self.child = None
 
     def end_leftovers(self) -> None:
-        """End a server of this cluster that a harness which is gone has left; EnvironmentProblem
-        where another server runs."""
+        """End what a harness that is gone has left; EnvironmentProblem if another server runs."""
         if (found := self.postmaster()) is not None:
             mark = guardian.marks().get(found.pid)
             if mark is None or not watch.is_over(mark):
@@ -189,8 +188,7 @@ class Server:
         return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:
-        """The prefix of a command line that must not run as root; empty for an ordinary user.
-        EnvironmentProblem where root has no way to do it."""
+        """The prefix of a command line that root must not run. EnvironmentProblem without a way."""
         if os.geteuid() != 0:
             return []
         nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
@@ -210,11 +208,11 @@ class Server:
     def _are_gone(self, timeout_s: float) -> bool:
         """Whether all processes of the server end within `timeout_s`. Our child is reaped: as a
         zombie it would keep `postmaster.pid` valid, and the next start would wait for it."""
-
-        def are_gone() -> bool:
-            return not (self.child and self.child.poll() is None) and not self.pids()
-
-        return clock.wait_until(are_gone, timeout_s, LOOK_EVERY_S)
+        return clock.wait_until(
+            lambda: not (self.child and self.child.poll() is None) and not self.pids(),
+            timeout_s,
+            LOOK_EVERY_S,
+        )
 
 
 def write_secret(path: Path, text: str) -> None:

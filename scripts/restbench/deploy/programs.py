@@ -36,21 +36,14 @@ print(json.dumps({name: lack(of) for name, of in FRAMEWORKS.items()}))
 
 
 def java_command(settings: Mapping[str, str] = NO_SETTINGS, jar: Path = JAR) -> list[str]:
-    """The command line of the Java service, or of another jar; EnvironmentProblem without the
-    jar."""
+    """The command line of the Java service, or of another jar. EnvironmentProblem without it."""
     if not jar.exists():
         raise EnvironmentProblem(f"{jar} is missing: run 'make setup'")
     return [*jvm.command(settings), "-jar", str(jar)]
 
 
-def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
-    """The Python service's command line."""
-    return python_program("-m", "restbench_service")
-
-
 def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,)) -> list[str]:
-    """The command line of a Python program with modules of `folders`, in this virtual
-    environment."""
+    """The command line of a Python program with modules of `folders`, in this environment."""
     path = ":".join(map(str, folders))
     return ["env", f"PYTHONPATH={path}", sys.executable, *arguments]
 
@@ -97,7 +90,6 @@ def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
 
 @functools.cache
 def _missing_packages() -> dict[str, list[str]]:
-    """The packages that each framework of the Python service lacks."""
     line = python_program("-c", _ASK_FRAMEWORKS)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -109,5 +101,5 @@ def _missing_packages() -> dict[str, list[str]]:
 
 COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": java_command,
-    "python": python_command,
+    "python": lambda _settings: python_program("-m", "restbench_service"),
 }

@@ -1,5 +1,4 @@
-"""`make serve` and `make stop`: both services and the database in the background, and curl lines
-to paste into a shell."""
+"""`make serve` and `make stop`: services and database in the background, curl lines to paste."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ def database_folder(url: str | None = None) -> Path:
 
 
 def start_database(wanted: Database) -> None:
-    """Start the database with its tables, or use the one that already runs in its folder. It goes
-    on when this process ends, until `stop_all`."""
+    """Start the database with its tables, or use that of its folder; it runs until `stop_all`."""
     if wanted.own_url is None and wanted.alive():
         wanted.port = database.attached(wanted.folder).port
     else:
@@ -92,7 +90,7 @@ def start_all(
     if running():
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
     for name in NAMES:
-        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+        ports.free_port_of(name)
     started: list[service.Service] = []
     try:
         for name in NAMES:
@@ -144,8 +142,7 @@ def _end(pid: int) -> None:
 
 
 def running() -> dict[str, list[int]]:
-    """The processes that `start_all` left running: by service, the ids of its process and of its
-    front's."""
+    """By service: the ids of its process, and of its front's, that `start_all` left running."""
     return {name: [pid for pid, *_ in processes] for name, processes in _noted().items()}
 
 
@@ -187,8 +184,7 @@ def _curl(
 
 
 def _note(started: list[service.Service]) -> None:
-    """Save the ids of the processes, each with its start: after a reboot an id may be another's. A
-    front's is saved with its folder."""
+    """Save each process's id with its start, as ids are used again, and a front's folder."""
     noted = {}
     for each in started:
         noted[each.name] = [[process.pid, _born(process.pid)] for process in each.processes]

@@ -35,16 +35,11 @@ _CONNECTION_LIMITS = httpx.Limits(max_keepalive_connections=20)
 def new_client(path: str | None = None) -> httpx.Client:
     """A client for plain HTTP without proxies, with a connection for each thread that warms up or
     checks; over the Unix socket at `path`, if given."""
-    way = (
-        httpx.HTTPTransport(uds=path, trust_env=False, limits=_CONNECTION_LIMITS) if path else None
-    )
-    return httpx.Client(
-        timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way, limits=_CONNECTION_LIMITS
-    )
+    way = httpx.HTTPTransport(uds=path, trust_env=False, limits=_CONNECTION_LIMITS)
+    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way)
 
 
-#: Signals by which others stop a service. A JVM then exits with 128 plus the number of the signal,
-#: gunicorn with 0.
+#: Signals that stop a service: a JVM exits with 128 plus the signal's number then, gunicorn with 0.
 _STOPPED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KILLED = "was killed (SIGKILL): from outside, or by the kernel for lack of memory"
 _HOW_ENDED = {
@@ -107,8 +102,7 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
 
     def front_pids(self) -> tuple[int, ...]:
-        """The processes of the front, which is started after the instances; empty without a
-        front."""
+        """The processes of the front, which is started last; empty without a front."""
         fronts_own = self.processes[len(self.each()) :]
         return tuple(pid for each in fronts_own for pid in process.tree(each.pid))
 
@@ -218,9 +212,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
     EnvironmentProblem, with the fix, when a port is taken or the service does not come up; no
     process is left then.
     """
-    if port is None:
-        port = ports.port(name)
-        ports.require_free(port, ports.PORT_VARIABLES[name])
+    port = ports.free_port_of(name) if port is None else port
     own = settings or programs.NO_SETTINGS
     address = host.address if host else ports.HOST
     sockets = _socket_folder() if link == "unix" else None
@@ -231,7 +223,6 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 
     places: list[str] = []
     started: list[Service] = []
-    whole: list[Service] = []
     try:
         for number, its_cores in enumerate(instances or (cores,), start=1):
             own_port = port if front == "none" and number == 1 else ports.free()
@@ -251,7 +242,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             if host is None:
                 await_workers(each, int(own.get("RESTBENCH_WORKERS", 1)))
         service = _balanced(started) if instances else started[0]
-        whole.append(service)
+        started = [service]  # it has the processes of all
         if front != "none":
             behind = fronts.Place(port, places, folder, protected, own)
             line = bound(fronts.FRONTS[front](behind), cores)
@@ -268,15 +259,14 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             service.command += " && " + shlex.join(line)
             await_ready(service)
     except BaseException:
-        for each in (*whole, *started):
+        for each in started:
             each.stop()
         raise
     return service
 
 
 def _socket_folder() -> Path:
-    """A new folder for sockets. Its path is short, and the user nobody, as which a front of root
-    runs, may pass through it."""
+    """A new folder for sockets, of a short path, which the user nobody may pass through."""
     place = fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="restbench-", dir=place))
     watch.at_end("remove", folder)
@@ -285,7 +275,6 @@ def _socket_folder() -> Path:
 
 
 def _balanced(instances: Sequence[Service]) -> Service:
-    """Several instances as one service, which has the processes of all."""
     return Service(
         instances[0].name,
         instances[0].base_url,

@@ -1,5 +1,4 @@
-"""Batches of calls by a client program: their input files, the cost of a single call, the least
-time that a batch can take, and the checks of its result."""
+"""Batches of calls: input files, cost of a single call, least time, and checks of the result."""
 
 from __future__ import annotations
 
@@ -28,11 +27,9 @@ WARM_THREADS = 8
 ALONE_CALLS = 30
 #: A client is warm when its JIT compilers take at most this share of its CPU time.
 MAX_COMPILE_SHARE = 0.02
-#: Client and service are warm when the CPU time of a call is at least this share of what it was in
-#: the batch before.
+#: Both are warm when a call takes at least this share of the CPU time of the batch before.
 STEADY = 0.95
-#: Delay of the calls that open connections before a batch: long enough that all are in flight at
-#: once.
+#: Delay of the calls that open connections before a batch: all of them are in flight at once.
 CONNECT_DELAY_MS = 10
 #: Time limit of a call, in addition to the delay that it asks for.
 PER_CALL_S = 30.0
@@ -48,8 +45,7 @@ OWN_THREADS = {
     "async": ("call-cpu",),
     "adaptive": ("call-cpu",),
 }
-#: The mean number of calls in flight may be this many times the window: the clocks are read
-#: outside of it.
+#: The most calls in flight on average, in windows: the clocks are read outside of a window.
 IN_FLIGHT_TOLERANCE = 1.02
 
 
@@ -166,8 +162,7 @@ def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
 
 
 def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
-    """The file of request bodies with matrices of this shape, and that of their products; both are
-    written once."""
+    """The files of matrices of this shape as request bodies and of their products, written once."""
     name = f"{shape.rows}x{shape.columns}"
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
@@ -201,8 +196,7 @@ def counted(service: Service, strategy: str, expected: float | None = None) -> f
 def faults(
     batch: Batch, delay_ms: int, result: BatchResult, lines: Sequence[CallLine], served: float
 ) -> list[str]:
-    """What is wrong with a batch, in words; `served` is the number of requests that the service
-    counted."""
+    """What is wrong with a batch, in words; `served` requests were counted by the service."""
     found = []
     failed = {**result.failed, **({"cancelled": result.cancelled} if result.cancelled else {})}
     if failed:

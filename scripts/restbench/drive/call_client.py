@@ -45,12 +45,6 @@ class Hello(Record):
     transports: tuple[str, ...]
 
 
-class StageTime(Record):
-    """Time of one stage, summed over all calls of a batch."""
-
-    wall_s: float
-
-
 class BatchResult(Record):
     """The result of a batch."""
 
@@ -67,8 +61,8 @@ class BatchResult(Record):
     peak_in_flight: int
     threads: dict[str, int]
     """The most threads at once, by their name without its number."""
-    stages: dict[str, StageTime]
-    """By stage: S, C, D and P."""
+    stages: dict[str, dict[str, float]]
+    """By stage (S, C, D and P): its `wall_s`, summed over all calls."""
     compile_s: float
 
 
@@ -134,8 +128,7 @@ class CallClient:
         self.started = self.start()
 
     def renew_if_dead(self) -> bool:
-        """Start the program again if it has ended or was killed; returns whether it was started. To
-        be called in the main thread."""
+        """Start an ended program again; returns whether it had ended. For the main thread only."""
         if self.started.poll() is None:
             return False
         self.end()

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from restbench.drive import load
+from restbench.drive.generator import LAUNCHER
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import process
 from restbench.store.store import Run
@@ -38,7 +38,7 @@ def write(run: Run, cell_id: str | None = None) -> list[Path]:
         if not (target / "statistics.json").exists():  # half made, and not replaced by the launcher
             shutil.rmtree(target, ignore_errors=True)
     arguments = [str(path) for target, samples in pairs.items() for path in (samples, target)]
-    command = process.bound_to_us([str(load.LAUNCHER), "dashboards", *arguments])
+    command = process.bound_to_us([str(LAUNCHER), "dashboards", *arguments])
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=process.child_environment()
     )

@@ -13,8 +13,7 @@ from statistics import median
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
 
-#: Port at which the controller receives the requests of this comparison. JMeter itself opens up to
-#: three ports from 4100 on.
+#: The controller's port for this comparison. JMeter itself opens up to three ports from 4100 on.
 PORT = 4103
 #: Largest difference that is accepted. A merged JTL has the time stamps of all engines' clocks, and
 #: the CPU times of its window are by the controller's.
@@ -24,9 +23,8 @@ LOOK_S = 0.05
 
 def offset_ms(rows: Sequence[Mapping[str, str]], heard_ms: Sequence[float]) -> float:
     """By how much an engine's clock is ahead of the listener's. `rows` are the requests of its one
-    user, `heard_ms` their arrival times. A request is taken to arrive in the middle between its
-    start and its answer; the median over the quickest exchanges is returned. EnvironmentProblem
-    where nothing arrived."""
+    user, `heard_ms` their arrival times, taken to be in the middle between start and answer; the
+    median of the quickest exchanges is returned. EnvironmentProblem where nothing arrived."""
     times = sorted((int(row["timeStamp"]), int(row["elapsed"])) for row in rows)
     found = [
         (elapsed, begun + elapsed / 2 - heard)

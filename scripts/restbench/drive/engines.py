@@ -23,16 +23,15 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from restbench.drive import engine_clocks, jtl_file, relay
+from restbench.drive import engine_clocks, generator, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, LoadResult, Mark
-from restbench.drive.load import LAUNCHER, PLANS
 from restbench.drive.payload import BODY_REST
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_cpu, ports, process
 from restbench.machine.alongside import alongside
 from restbench.machine.namespaces import Host
 
-PLAN = PLANS / "closed-load.jmx"
+PLAN = generator.PLANS / "closed-load.jmx"
 PORT = 1099
 #: Port of an engine's exported RMI objects; by default it would be a random one.
 OBJECTS_PORT = 4000
@@ -76,9 +75,8 @@ class Engines:
         return self.folder / "samples.jtl"
 
     def relayed(self, address: str, delay_ms: int) -> str:
-        """An address that leads to `address` (`HOST:PORT`) with this delay in each direction: that
-        of a relay on the controller's host, which ends with the engines and counts as one of
-        them."""
+        """An address that leads to `address` (`HOST:PORT`) with this delay in each direction: a
+        relay's on the controller's host, which ends with the engines and counts as one of them."""
         if (address, delay_ms) not in self._relays and self.controller:
             host, _, port = address.partition(":")
             own = self.controller.address, ports.free()
@@ -166,7 +164,7 @@ class Engines:
             "duration_s": int(-(-seconds // 1)),
             "label": name,
         }
-        line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-l", str(samples), *_RMI]
+        line = [str(generator.LAUNCHER), "-n", "-t", str(PLAN), "-l", str(samples), *_RMI]
         line += ["-j", str(self.folder / "controller.log"), "-R", ",".join(self.addresses)]
         line += [f"-G{key}={value}" for key, value in properties.items()]
         line += [f"-Jclient.rmi.localport={CONTROLLER_PORT}"]
@@ -178,14 +176,13 @@ class Engines:
 
 @contextmanager
 def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[Engines]:
-    """Engines, one on each host; they end with the context. EnvironmentProblem where one does not
-    come up."""
+    """Engines, one on each host, until the context ends. EnvironmentProblem if one is not up."""
     folder.mkdir(parents=True, exist_ok=True)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for number, host in enumerate(hosts, start=1):
             name = f"engine-{number}"
-            line = [str(LAUNCHER), "-s", "-j", str(folder / f"{name}.log"), *_RMI]
+            line = [str(generator.LAUNCHER), "-s", "-j", str(folder / f"{name}.log"), *_RMI]
             line += [f"-Jserver_port={PORT}", f"-Jserver.rmi.localport={OBJECTS_PORT}"]
             line += [f"-Djava.rmi.server.hostname={host.address}"]
             bound = process.bound_to_us(host.inside(line))
@@ -217,9 +214,8 @@ def _reached(
     running: subprocess.Popen[bytes] | None = None,
     log: Path | None = None,
 ) -> socket.socket:
-    """A connection to `address` (`host` or `host:port`), as soon as one can be made.
-    EnvironmentProblem where that takes longer than `wait_s`, or where the process `running`, which
-    writes `log`, ends."""
+    """A connection to `address` (`host` or `host:port`), once one can be made within `wait_s`.
+    EnvironmentProblem if none can, or if the process `running`, which writes `log`, ends."""
     host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
@@ -234,7 +230,6 @@ def _reached(
 
 @contextmanager
 def _sampling_cpu(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
-    """The CPU times, sampled every LOOK_S while the context lasts."""
     found = [_now(pids, generators)]
 
     def look(stopped: threading.Event) -> None:
@@ -267,7 +262,9 @@ def result_of_jtl(
     rows = jtl_file.read(samples)
     by_engine: dict[str, list[int]] = {}
     for row in rows:
-        by_engine.setdefault(_engine_of(row), []).append(int(row["timeStamp"]))
+        # A thread is called `host:port-user 1-2`; the host may have a hyphen.
+        engine = row["threadName"].partition("-user ")[0]
+        by_engine.setdefault(engine, []).append(int(row["timeStamp"]))
     if len(by_engine) != engines:
         raise EnvironmentProblem(f"{len(by_engine)} of {engines} engines sent requests")
     begun_ms = min(min(starts) for starts in by_engine.values())
@@ -292,18 +289,9 @@ def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[An
         is_right = row["success"] == "true"
         record["outcome"] = CORRECT if is_right else WRONG if code == "200" else ERROR
         record["user"] = users[row["threadName"]]
-        record["stages_ms"] = _stages_ms(row.get("serverTiming") or "")
+        reported = dict(re.findall(r"(\w+);dur=([^,\s]+)", row.get("serverTiming") or ""))
+        record["stages_ms"] = [float(reported.get(name, "nan")) for name in STAGES]
     return records
-
-
-def _stages_ms(header: str) -> list[float]:
-    reported = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
-    return [float(reported.get(name, "nan")) for name in STAGES]
-
-
-def _engine_of(row: Mapping[str, str]) -> str:
-    """The engine of a row. A thread is called `host:port-user 1-2`; the host may have a hyphen."""
-    return row["threadName"].partition("-user ")[0]
 
 
 def _error(row: Mapping[str, str]) -> str:

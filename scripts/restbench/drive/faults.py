@@ -13,10 +13,9 @@ import psycopg
 from restbench.deploy.database import Database
 from restbench.experiment.faults import Fault
 from restbench.failures import EnvironmentProblem
-from restbench.machine import clock, small_disk
+from restbench.machine import clock, storage
 
-#: A killed database recovers within BACK_S; one that lost a backend ends connections within
-#: NOTICED_S.
+#: Time of a killed database to recover, and of one that lost a backend to end connections.
 BACK_S = 60.0
 NOTICED_S = 5.0
 
@@ -66,7 +65,7 @@ def inflict(
         case "disk-full":
             if disk is None:
                 raise TypeError("no small disk to fill")
-            with small_disk.filled(disk):
+            with storage.filled(disk):
                 time.sleep(lasts_s)
             # The database may be about to end, because its recovery had no disk space.
             clock.wait_until(lambda: not database.alive() or _is_back(database), BACK_S)

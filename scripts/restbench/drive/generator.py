@@ -1,10 +1,13 @@
-"""The load generator of interleaved trials: one JMeter, which takes orders over a socket.
+"""JMeter, and the load generator of interleaved trials: one JMeter, which takes orders over a
+socket.
 
 Its orders, records and answers are described in `jmeter-plans/README.md`, "Trials".
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,11 +21,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from restbench.drive.load import LAUNCHER, PLANS
+from restbench import ROOT
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_cpu, process, watch
 
+PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "trials.jmx"
+LAUNCHER = PLANS / "jmeter.sh"
+HOME = PLANS / "target" / "apache-jmeter"
+#: The sampler of trials, and the program that makes many dashboards in one JVM.
+PROGRAMS = HOME / "lib" / "ext" / "restbench-programs.jar"
 #: From JMeter's start to its connection, on a busy machine.
 START_TIMEOUT_S = 60.0
 LOOK_S = 0.2
@@ -50,6 +58,27 @@ RECORD = np.dtype(
         ("code", "i1"),
     ]
 )
+
+
+def require_jmeter() -> None:
+    """EnvironmentProblem when JMeter has not been set up, or has no Java to run on."""
+    if not _jars():
+        raise EnvironmentProblem("JMeter is not set up: run 'make setup'")
+    java = str(Path(os.environ.get("JAVA_HOME", ""), "bin", "java"))
+    if shutil.which(java if "JAVA_HOME" in os.environ else "java") is None:
+        raise EnvironmentProblem(
+            "JMeter's Java is missing: apt-get install openjdk-17-jdk-headless, or set JAVA_HOME"
+        )
+
+
+def version() -> str:
+    """JMeter's version, from the name of its jar; `none` where it is not installed."""
+    jars = _jars()
+    return jars[0].stem.rpartition("-")[2] if jars else "none"
+
+
+def _jars() -> list[Path]:
+    return sorted(HOME.glob("bin/ApacheJMeter-*.jar"))
 
 
 class GeneratorGone(EnvironmentProblem):

@@ -76,15 +76,13 @@ class Record:
     has none of them, as no request was sent."""
     unanswered: list[str] = field(default_factory=list)
     """Requests that had no answer SETTLED_S after the end of the load."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, request: Request, answer: Answer) -> None:
         """Record a request and its answer."""
         status = answer.status or 0
-        with self.lock:
-            self.requests.append(request)
-            if status >= 500 and not (status == 503 and answer.says_when):
-                self.wrongly_refused.append(f"{request.op}: {status} {answer.code}")
+        self.requests.append(request)
+        if status >= 500 and not (status == 503 and answer.says_when):
+            self.wrongly_refused.append(f"{request.op}: {status} {answer.code}")
 
     def write(self, left: Sequence[RemainingMessage] = ()) -> None:
         """Write the file: requests in the order of their answers, then messages that were left."""
@@ -146,8 +144,7 @@ class _Client:
     """The request that was given up without an answer, in words."""
     made: int = 0
     unsure: dict[Address, str] = field(default_factory=dict)
-    """By address, the key of a pop whose outcome is unknown: an earlier request with this key may
-    still take a message."""
+    """By address, the key of a pop of unknown outcome: it may still take a message."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(f"{self.clients.name} {self.number}")  # noqa: S311

@@ -24,8 +24,7 @@ _FAILURES = {
 
 
 def write(path: Path, cell: Cell, url: str, sent: LoadResult) -> None:
-    """Write every request of a load, in the order of their ends. StorageProblem where that
-    fails."""
+    """Write every request of a load, in the order of their ends. StorageProblem if that fails."""
     records = sent.records
     order = (records["start_us"] + records["elapsed_us"]).argsort()
     text = io.StringIO()

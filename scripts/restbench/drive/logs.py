@@ -74,8 +74,7 @@ class Stream:
 @dataclass(frozen=True)
 class Rule:
     """A rule. It fires where a line's level is `min_level` or higher and the `part` of the line
-    matches the pattern; with a limit `over`, the number in the pattern's group must also be
-    larger."""
+    matches the pattern; with a limit `over`, the number in its group must also be larger."""
 
     pattern: str
     part: str

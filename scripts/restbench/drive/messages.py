@@ -1,5 +1,4 @@
-"""Messages in queues: those that are there before a trial, those that users send and pop, and the
-check that what came back is what was sent."""
+"""Messages in queues: those before a trial, those of users, and the check of what came back."""
 
 from __future__ import annotations
 
@@ -42,8 +41,7 @@ Records = npt.NDArray[Any]
 
 
 def queue_name(technique: Technique, number: int) -> str:
-    """The name of a queue, numbered from 1. A queue has one technique: each technique has its
-    own."""
+    """The name of a queue, numbered from 1. Each technique has queues of its own."""
     return f"{technique}-{number}"
 
 
@@ -107,8 +105,7 @@ class InDatabase:
 
     @classmethod
     def made(cls, owner: Connection, technique: Technique, queues: int) -> InDatabase:
-        """So many new queues. They are created together, since pgbench draws from a range of
-        ids."""
+        """So many new queues, made together: pgbench draws from a range of ids."""
         ids = []
         for number in range(1, queues + 1):
             name = queue_name(technique, number)

@@ -77,19 +77,15 @@ def collectors(
             for each in running.values():
                 # Signal the whole group: sar alone would wait for the next sample of its collector.
                 process.stop(each, signal.SIGINT, STOP_TIMEOUT_S, to_group=True)
-            _convert(folder)
+            command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
+            with folder.sar_json.open("wb") as output:
+                # A file that sadf cannot read has no samples: the page has no figures of it then.
+                subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
 
 
 def ended(running: Running) -> list[str]:
     """The names of the collectors that should be running and have ended."""
     return [name for name, each in running.items() if each.poll() is not None]
-
-
-def _convert(folder: CellFolder) -> None:
-    command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
-    with folder.sar_json.open("wb") as output:
-        # A file that sadf cannot read has no samples: the page has no figures of the machine then.
-        subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
 
 
 def _sample_metrics(service: Service, path: Path, stopped: threading.Event) -> None:
@@ -122,8 +118,7 @@ def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[st
 
 
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
-    """How many requests of a strategy each instance of the service reports as answered; None if one
-    does not report it."""
+    """How many requests of a strategy each instance has answered; None if one does not say it."""
     reported = _metrics_of_instances(
         service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name
     )
@@ -137,13 +132,11 @@ def answered_requests(service: Service, strategy: str) -> list[float] | None:
 def _metrics_of_instances(
     service: Service, wanted: Callable[[str], bool]
 ) -> list[dict[str, float]] | None:
-    """The wanted metrics of each instance; None where one does not answer within METRICS_TIMEOUT_S,
-    as under overload."""
+    """The wanted metrics of each instance; None if one needs over METRICS_TIMEOUT_S (overload)."""
     with contextlib.suppress(httpx.HTTPError):
-        return [parse_metrics(_metrics(each), wanted) for each in service.each()]
+        answers = (
+            each.client.get(f"{each.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+            for each in service.each()
+        )
+        return [parse_metrics(each.raise_for_status().text, wanted) for each in answers]
     return None
-
-
-def _metrics(service: Service) -> str:
-    answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
-    return answer.raise_for_status().text

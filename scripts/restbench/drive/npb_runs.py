@@ -1,12 +1,15 @@
-"""Runs of a kernel: in a process without HTTP, by a program of the service itself, and by calls of
-a service, one after the other."""
+"""Runs of a kernel: without HTTP, by a program of the service itself; by calls of a service; and by
+clients in two languages, over REST and SOAP."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,8 +17,11 @@ from pydantic.alias_generators import to_camel
 
 from restbench.deploy import programs
 from restbench.deploy.service import Service
+from restbench.drive import call_client
+from restbench.drive.call_client import Batch, CallClient, CallLine
+from restbench.experiment.calls import Client
 from restbench.experiment.cell import Cell, ServiceName
-from restbench.experiment.npb import Work, body
+from restbench.experiment.npb import ClientName, Work, body, request
 from restbench.failures import (
     BadConfiguration,
     EnvironmentProblem,
@@ -74,8 +80,7 @@ class Program:
         return process.bound_to_us([*line, "--repetitions", str(self.runs)], self.cores)
 
 
-#: Command lines of the services' own programs: the same jar, JVM and flags, and the same modules
-#: and virtual environment.
+#: The services' own programs: the same jar, JVM and flags; the same modules and environment.
 PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": lambda settings: [*programs.java_command(settings), "npb"],
     "python": lambda _settings: programs.python_program("-m", "restbench_service.direct"),
@@ -93,9 +98,10 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     max_s = START_S + program.runs * run_max_s
     code = process.finished(program.command, log, max_s, dict(program.settings))
     # Read however the process ended: a second attempt must not hide a wrong answer of this one.
-    answers = tuple(
-        read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
-    )
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    # The last line is incomplete where the process was stopped while writing.
+    complete = (each for each in lines if each.startswith('{"requestId"') and each.endswith("\n"))
+    answers = tuple(read_answer(each, program.work) for each in complete)
     if code == 0 and len(answers) == program.runs:
         return answers
     name = f"{program.service} {program.strategy} {program.work.level} without HTTP"
@@ -112,8 +118,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
 
 
 def read_answer(text: str | bytes, work: Work) -> KernelRun:
-    """The answer to `work`, in the contract's form; WrongAnswers where it is anything else or not
-    verified."""
+    """The answer to `work`. WrongAnswers where its form is not the contract's, or not verified."""
     try:
         answer = KernelRun.model_validate_json(text)
     except ValidationError as error:
@@ -125,12 +130,6 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
             f"{work.level}: not verified: {answer.value}, the reference is {answer.reference}"
         )
     return answer
-
-
-def _lines(log: Path) -> list[str]:
-    """The complete lines: the last is incomplete where the process was stopped while writing."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    return [line for line in lines if line.endswith("\n")]
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def calls(
     Refused, NotOffered, EnvironmentProblem or WrongAnswers where a call has no valid answer.
     """
     url = f"{service.base_url}{path_of(work, cell.strategy)}"
-    request = service.client.build_request(
+    built = service.client.build_request(
         "POST",
         url,
         content=body(work.level),
@@ -165,7 +164,7 @@ def calls(
     for _ in range(runs):
         began = time.perf_counter()
         try:
-            answer = service.client.send(request)
+            answer = service.client.send(built)
         except httpx.HTTPError as error:
             log_end = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
             why = f"{cell.id}: no answer: {error or type(error).__name__}{log_end}"
@@ -189,3 +188,124 @@ def _require_success(answer: httpx.Response, cell: Cell) -> None:
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotOffered(refusal)
     raise EnvironmentProblem(refusal)
+
+
+#: Program and transport of each client. For SOAP it is a proxy of CXF, or zeep, as is usual.
+CLIENTS: dict[ClientName, tuple[Client, str]] = {
+    "java-rest": ("java", "rest"),
+    "java-soap": ("java", "cxf"),
+    "python-rest": ("python", "rest"),
+    "python-soap": ("python", "zeep"),
+}
+#: Warm-up calls, of IS with class S, the quickest kernel. The service was just started: its part of
+#: a SOAP call takes 10 ms at first, 5 ms after 400 calls, 3 ms after 800.
+WARM_CALLS = 400
+#: Then warm-up calls of the kernel itself with class S, on the connection of the measured calls.
+FIRST_CALLS = 5
+#: Heap of a client, which makes one call at a time.
+CLIENT_SETTINGS = {"JAVA_OPTIONS": "-Xms64m -Xmx256m"}
+
+
+@dataclass
+class NpbClients:
+    """The client programs of a block."""
+
+    programs: dict[Client, CallClient]
+    folder: Path
+
+    def calls(
+        self,
+        names: Sequence[ClientName],
+        service: Service,
+        cell: Cell,
+        works: Sequence[Work],
+        max_s: float,
+    ) -> dict[ClientName, Sequence[ServiceCall]]:
+        """The calls that each client has made: one for each of `works`, which are of one kernel,
+        one after the other on one connection, once all clients and the service are warm.
+
+        A program that has ended is started again. EnvironmentProblem or WrongAnswers where a call
+        has no valid answer.
+        """
+        for program in self.programs.values():
+            program.renew_if_dead()
+        for name in names:
+            self._made(name, service, cell, [Work("IS", "S")] * WARM_CALLS, max_s)
+        first = [Work(works[0].kernel, "S")] * FIRST_CALLS
+        return {
+            name: self._made(name, service, cell, [*first, *works], max_s)[FIRST_CALLS:]
+            for name in names
+        }
+
+    def _made(
+        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
+    ) -> list[ServiceCall]:
+        program, transport = CLIENTS[name]
+        log, inputs = (self.folder / f"{cell.id}-{name}.{kind}" for kind in ("jsonl", "json"))
+        log.unlink(missing_ok=True)
+        bodies = [{"kernel": each.kernel, **request(each.level)} for each in works]
+        path = path_of(works[0], cell.strategy, is_soap=transport != "rest")
+        batch = Batch(
+            f"{service.base_url}{path}",
+            len(works),
+            call_client.write_inputs(inputs, bodies),
+            transport=transport,
+            workload="npb",
+            per_call_s=max_s,
+            log=log,
+        )
+        ended: EnvironmentProblem | None = None
+        try:
+            self.programs[program].batch(batch)
+        except EnvironmentProblem as error:
+            ended = error
+        known = call_client.read_log(log) if log.exists() else ()
+        lines = sorted(known, key=lambda line: line.index)
+        done = [each for each in lines if each.outcome == "done" and each.result is not None]
+        # Checked before any failure: a second attempt must not hide a wrong answer of this one.
+        served = [_served(each, works[each.index]) for each in done]
+        if ended:
+            raise ended
+        if failed := next((each for each in lines if each not in done), None):
+            level = works[failed.index].level
+            raise EnvironmentProblem(f"{name} {level}: call {failed.index} {failed.failure}")
+        if [each.index for each in done] != [*range(len(works))]:
+            raise EnvironmentProblem(f"{name}: {len(done)} of {len(works)} calls in {log}")
+        return served
+
+
+@contextmanager
+def clients_running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbClients]:
+    """The programs that these clients need; they end with the context. To be entered in the main
+    thread. EnvironmentProblem where one does not start or lacks a transport."""
+    with ExitStack() as started:
+        programs: dict[Client, CallClient] = {}
+        for name in names:
+            program, transport = CLIENTS[name]
+            if program not in programs:
+                output = log.with_name(f"{program}-{log.name}")
+                making = call_client.running(program, output, cores, CLIENT_SETTINGS)
+                programs[program] = started.enter_context(making)
+            offered = programs[program].hello().transports
+            if transport not in offered:
+                raise EnvironmentProblem(f"{name}: its program supports only {', '.join(offered)}")
+        yield NpbClients(programs, log.parent)
+
+
+def _served(line: CallLine, work: Work) -> ServiceCall:
+    result = line.result or {}
+    # SOAP has a list of numbers for a value: pairs for FT, else one number.
+    numbers, value = _numbers(result.get("value")), result.get("value")
+    if work.kernel == "FT":
+        value = list(zip(numbers[::2], numbers[1::2], strict=True))
+    elif len(numbers) == 1:
+        value = numbers[0]
+    answer = read_answer(json.dumps({**result, "value": value, "reference": value}), work)
+    seconds = sum(each or 0.0 for each in (line.s_ms, line.c_ms, line.d_ms)) / 1000
+    return ServiceCall(answer, seconds)
+
+
+def _numbers(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [number for each in value for number in _numbers(each)]
+    return [value]

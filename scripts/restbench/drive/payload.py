@@ -83,8 +83,7 @@ def requests_of(experiment: Experiment, complexity: str) -> Requests:
 def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
-    """The text of each file that the JMeter plan, or the driver, reads; `folders` gives a level's
-    folder."""
+    """The text of each file that plan or driver reads; `folders` gives a level's folder."""
     folder, level = folders(complexity), experiment.complexities.get(complexity)
     if isinstance(level, Messages):
         return messages.files_of(level, experiment.seed, folder)

@@ -203,7 +203,6 @@ def _number(behind: str, words: str) -> float:
 
 
 def _is_gone(owner: Connection) -> bool:
-    """Whether pgbench's backends, which end a moment after it, have ended: only then is their CPU
-    time known."""
+    """Whether pgbench's backends have ended, a moment after it: now their CPU time is known."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench'"
     return owner.execute(query).fetchone() == (0,)

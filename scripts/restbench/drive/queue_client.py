@@ -143,8 +143,7 @@ class QueueCalls:
         return int(self._asked("POST", f"/{queue}/messages", sender=1, body=body)["id"])
 
     def pop(self, queue: str) -> dict[str, Any]:
-        """Pop a message; returns the members of the answer, whose `id` is None for an empty
-        queue."""
+        """Pop a message; returns the answer's members, whose `id` is None for an empty queue."""
         return self._asked("POST", f"/{queue}/pop", client=1)
 
     def _asked(self, method: str, path: str, **members: object) -> dict[str, Any]:

@@ -29,9 +29,8 @@ def command(listen: tuple[str, int], target: tuple[str, int], delay_ms: int) -> 
 
 
 class _Precise(selectors.EpollSelector):
-    """A selector that waits in microseconds. epoll waits in whole milliseconds, and would make 6 ms
-    of a delay of 5 ms. select takes no descriptor from 1024 on, so it waits for epoll's own
-    only."""
+    """A selector that waits in microseconds. epoll waits in whole milliseconds: 6 for a delay of 5.
+    select takes no descriptor from 1024 on, so it waits for epoll's own only."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """What is ready, as soon as anything is or the timeout has passed."""

@@ -1,5 +1,4 @@
-"""wrk, a load generator that takes very little CPU time: it sends one body again and again, and
-checks only the status of an answer."""
+"""wrk, a load generator of very little CPU time: it sends one body, and checks only the status."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ class Client:
         return Load(requests, requests / seconds_of(server, words), *costs_ms)
 
     def output(self, url: str, seconds: float) -> str:
-        """The output of wrk for a load of so many whole seconds, at least one. Its script is
-        written next to the body."""
+        """wrk's output for so many whole seconds, at least one. Its script is next to the body."""
         script = self.body.with_name("post.lua")
         script.write_text(SCRIPT, encoding="utf-8")
         command = ["wrk", "-t1", f"-c{self.connections}", "-d", f"{max(1, round(seconds))}s"]

@@ -35,8 +35,7 @@ def now_text() -> str:
 
 
 def wait_until(is_so: Callable[[], object], within_s: float, every_s: float = 0.01) -> bool:
-    """Whether `is_so` becomes true within `within_s`. It is called at once, then every
-    `every_s`."""
+    """Whether `is_so`, called at once and then every `every_s`, becomes true within `within_s`."""
     deadline = time.monotonic() + within_s
     while not is_so():
         if time.monotonic() > deadline:

@@ -16,8 +16,7 @@ State = Literal["good", "worse", "unknown"]
 
 #: How long steal and other load are watched.
 WATCH_S = 1.5
-#: Limit of steal and other load: half the margin of verdicts. A cell with more has a warning
-#: (method, rule 10).
+#: Half the margin of verdicts: a cell with more steal or other load has a warning (rule 10).
 LIMIT_PCT = 2.5
 _CPU = "sys/devices/system/cpu"
 
@@ -52,12 +51,9 @@ class Machine:
 
 def examine(machine: Machine) -> list[Finding]:
     """Every finding, the most important first."""
-    return [*_watched(machine), *_settings(machine)]
-
-
-def _settings(machine: Machine) -> list[Finding]:
     number, read = len(machine.cores), machine.read
     return [
+        *_watched(machine),
         Finding(
             "usable cores",
             str(number),

@@ -65,11 +65,6 @@ def _mark_of(pid: str) -> str:
     return line[len(start) :].decode(errors="replace")
 
 
-def marked(mark: str) -> list[int]:
-    """The processes that carry this mark."""
-    return [pid for pid, carried in marks().items() if carried == mark]
-
-
 def unmarked_in(folders: Collection[str]) -> list[int]:
     """The processes whose working directory is one of these folders and whose environment has no
     variable, so that their mark is lost. (A user's shell in the folder has variables.)"""
@@ -90,7 +85,8 @@ def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[
     begun = quiet_since = time.monotonic()
     left: list[int] = []
     while time.monotonic() < begun + GIVE_UP_S:
-        left = marked(mark) + [pid for pid in unmarked_in(folders) if pid in unmarked]
+        left = [pid for pid, carried in marks().items() if carried == mark]
+        left += [pid for pid in unmarked_in(folders) if pid in unmarked]
         if left:
             quiet_since = time.monotonic()
             kill(left)
@@ -121,28 +117,23 @@ def remove(path: Path) -> None:
 
 
 def remove_network(kind: str, name: str) -> None:
-    """Remove a namespace (`netns`) or an interface (`link`), if it exists. The kernel removes the
-    other ends of their links, too."""
+    """Remove a namespace (`netns`) or an interface (`link`), if there; its other end goes too."""
     subprocess.run(["ip", kind, "delete", name], capture_output=True, check=False)
 
 
 def unmount(path: Path) -> None:
-    """Unmount what is mounted at a folder, even while it is in use, and remove the folder. Nothing
-    happens where there is none."""
+    """Unmount what is mounted at a folder, if anything is, even in use, and remove the folder."""
     subprocess.run(["umount", "--lazy", path], capture_output=True, check=False)
     remove(path)
-
-
-def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
-    return any(True for pattern in patterns for _ in folder.glob(pattern))
 
 
 def _obey(order: str, harness: int) -> None:
     match order.split("\t"):
         case ["remove", path]:
             remove(Path(path))
-        case ["unless", folder, *patterns] if not _has_any(Path(folder), patterns):
-            remove(Path(folder))
+        case ["unless", folder, *patterns]:
+            if not any(any(Path(folder).glob(each)) for each in patterns):
+                remove(Path(folder))
         case ["tidy", folder]:
             for each in half_written(Path(folder), harness):
                 remove(each)

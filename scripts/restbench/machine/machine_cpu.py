@@ -1,5 +1,4 @@
-"""How the machine's CPU time was used between two moments, by the kernel's counters. The machine
-means the cores that we may use."""
+"""How the CPU time of the cores that we may use (the machine) was used between two moments."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class CpuTicks:
     ours: float
 
     def since(self, first: CpuTicks) -> Shares:
-        """The shares of the time since `first`. Ours must be the same processes there; those that
-        began later may be missing."""
+        """The shares of the time since `first`; it has our same processes, except later ones."""
         total = max(1, self.total - first.total)
         foreign = max(0.0, self.busy - first.busy - (self.ours - first.ours))
         return Shares(100 * foreign / total, 100 * (self.steal - first.steal) / total)

@@ -40,9 +40,7 @@ def take() -> None:
     except OSError as error:
         lock.close()
         if error.errno != errno.EADDRINUSE:
-            raise EnvironmentProblem(
-                f"{VARIABLE}={name}: not a valid name for a lock: {error}"
-            ) from error
+            raise
         raise EnvironmentProblem(
             f"another benchmark runs on this machine{_owner(name)}: wait for its end or stop it; "
             "two at the same time distort each other's results"

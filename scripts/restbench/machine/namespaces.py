@@ -76,8 +76,7 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
 
 @contextmanager
 def delayed(hosts: Iterable[Host], milliseconds: int) -> Iterator[None]:
-    """Delay all packets that these hosts send, as long as the context lasts.
-    EnvironmentProblem where the kernel has no netem."""
+    """Delay what these hosts send while the context lasts. EnvironmentProblem without netem."""
     with ExitStack() as stack:
         for each in hosts:
             of, to = ("tc", "-n", each.namespace, "qdisc"), ("dev", "eth0", "root")
@@ -116,7 +115,6 @@ def end_leftovers() -> None:
 
 
 def _network(mark: str) -> str:
-    """The first three octets of the addresses of a harness."""
     number = zlib.crc32(mark.encode()) % NETWORKS
     return f"198.{18 + number // 256}.{number % 256}"
 

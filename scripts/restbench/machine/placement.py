@@ -11,8 +11,7 @@ Placement = Literal["unbound", "core0", "per-core"]
 
 #: From this many cores on, the load generator gets cores of its own.
 CORES_FOR_OWN_LOAD_CORES = 4
-#: The load generator may use at most this share of its own cores: closer to their limit, the trial
-#: would measure the load generator.
+#: The most of its own cores that the load generator may use: beyond, the trial would measure it.
 LARGEST_LOAD_SHARE = 0.4
 #: CPU time of the load generator for a request, divided by the service's, where no calibration has
 #: measured it: 1/3 with `serial` at low, the cheapest request there is (two kinds of machine).
@@ -33,8 +32,7 @@ class Cores:
 
     @property
     def own_load(self) -> str | None:
-        """The load generator's cores, as `taskset -c` takes them; None where it has none of its
-        own."""
+        """The load generator's own cores, as `taskset -c` takes them; None where it has none."""
         return None if self.shared else core_list(self.load)
 
 

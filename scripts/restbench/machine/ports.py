@@ -15,15 +15,11 @@ from restbench.failures import EnvironmentProblem
 HOST = "127.0.0.1"
 
 DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000}
-PORT_VARIABLES = {
-    "java": "JAVA_PORT",
-    "python": "PYTHON_PORT",
-}
+PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT"}
 
 
 def port(name: str) -> int:
-    """The port of a service, or of the front before it: JAVA_PORT or PYTHON_PORT, or the
-    default."""
+    """The port of a service or of its front: JAVA_PORT or PYTHON_PORT, or the default."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
@@ -31,9 +27,9 @@ def port(name: str) -> int:
     return int(text)
 
 
-def require_free(wanted: int, variable: str) -> None:
-    """EnvironmentProblem when a port is taken, naming the process and how to choose another
-    port, or when we may not use it."""
+def free_port_of(name: str) -> int:
+    """The same; EnvironmentProblem, with the process and the fix, where we cannot have it."""
+    wanted, variable = port(name), PORT_VARIABLES[name]
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -47,6 +43,7 @@ def require_free(wanted: int, variable: str) -> None:
                 f"port {wanted} is in use{owner(wanted)}: "
                 f"'make stop' ends services started by 'make serve', or set {variable}"
             ) from error
+    return wanted
 
 
 def free() -> int:

@@ -17,8 +17,7 @@ from restbench.machine import clock, watch
 
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-#: Columns of `/proc/<pid>/stat` behind the name: user and system time, then that of ended children
-#: that were waited for.
+#: User and system time in `/proc/<pid>/stat`, behind the name; then those of ended children.
 _OWN, _FAMILY = slice(11, 13), slice(11, 15)
 _MOST_BYTES = 1 << 16
 
@@ -110,8 +109,7 @@ def stop(
 def finished(
     command: list[str], log: Path, timeout_s: float, environment: dict[str, str] | None = None
 ) -> int | None:
-    """Run a command; returns its exit code, or None where it took longer than `timeout_s`. None of
-    its processes is left running."""
+    """Run a command; returns its exit code, None after `timeout_s`. No process of it is left."""
     started = start(command, log, environment)
     try:
         return started.wait(timeout_s)
@@ -127,8 +125,7 @@ def output(
     *,
     stderr: int = subprocess.STDOUT,
 ) -> str:
-    """Standard output and error of a command; empty where it is not installed. `stderr` is as in
-    `subprocess`."""
+    """Output of a command, by default with its errors (`stderr`); empty if it is not installed."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(
@@ -142,8 +139,7 @@ def output(
 
 
 def is_alive(each: psutil.Process) -> bool:
-    """False for a zombie: it has released everything, and disappears when its parent waits for
-    it."""
+    """False for a zombie, which has released everything and disappears when its parent waits."""
     try:
         return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -181,8 +177,7 @@ def children_cpu_ms() -> float:
 
 
 def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
-    """The same for the threads whose name begins with one of `names`, without threads that have
-    ended."""
+    """The same for the threads whose name begins with one of `names` and that have not ended."""
     stats = (f"{task}/stat" for pid in pids for task in Path(f"/proc/{pid}/task").glob("*"))
     ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
     return ticks * 1000 / CLOCK_TICKS_PER_S

@@ -1,14 +1,19 @@
-"""The place where results are written: the meaning of write errors, and the free space."""
+"""The place where results are written: the meaning of write errors, and the free space; and a disk
+of a few hundred MiB, in memory, that can be filled."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from restbench.failures import StorageProblem
+from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.machine import guardian, watch
 
 MIB = 1 << 20
 #: Free space that a run needs when it begins: an hour's trials, its tables and its page. A disk
@@ -85,8 +90,8 @@ def require_room(folder: Path) -> None:
     free = disk.f_bavail * disk.f_frsize
     if free < ROOM_BYTES:
         raise StorageProblem(
-            f"{folder}: {_mib(free)} MiB are free, a run needs {_mib(ROOM_BYTES)} MiB: free some "
-            "space on that disk"
+            f"{folder}: {free / MIB:,.0f} MiB are free, a run needs {ROOM_BYTES // MIB} MiB: free "
+            "some space on that disk"
         )
 
 
@@ -97,10 +102,6 @@ def _write_through(path: Path) -> None:
         os.fsync(output.fileno())
 
 
-def _mib(size: float) -> str:
-    return f"{size / MIB:,.0f}"
-
-
 def fsync_path(path: Path) -> None:
     """Return when a file, or the names in a folder, are on the disk itself (fsync)."""
     opened = os.open(path, os.O_RDONLY)
@@ -108,3 +109,36 @@ def fsync_path(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+@contextmanager
+def mounted(mib: int) -> Iterator[Path]:
+    """A new disk of so many MiB, which every user may pass through. It is removed with the context,
+    or when this process ends. EnvironmentProblem where we may not mount."""
+    folder = Path(tempfile.mkdtemp(prefix="restbench-disk-"))
+    watch.at_end("unmount", folder)
+    line = ["mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=711", "restbench", str(folder)]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip().partition("\n")[0]
+            raise EnvironmentProblem(f"a small disk needs the right to mount (root's): {said}")
+        yield folder
+    finally:
+        guardian.unmount(folder)
+
+
+@contextmanager
+def filled(disk: Path) -> Iterator[None]:
+    """Fill the disk, as long as the context lasts."""
+    filler = disk / "filler"
+    try:
+        with filler.open("wb") as file:
+            # Another process may take some of the last bytes meanwhile: each step is tried alone.
+            for step in (1 << 20, 4096):
+                with contextlib.suppress(OSError):
+                    while True:
+                        os.posix_fallocate(file.fileno(), os.fstat(file.fileno()).st_size, step)
+        yield
+    finally:
+        filler.unlink(missing_ok=True)

@@ -50,7 +50,16 @@ class Watch:
         # The guardian inherits the mask from its first moment on: only our end ends it.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
         try:
-            self.process = _guardian(self.mark)
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", guardian.__file__, self.mark],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                # Without a mark: it must survive if our harness was itself started by a harness.
+                env={GUARDIAN_VARIABLE: self.mark},
+                cwd="/",
+            )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for order in self.orders:
@@ -64,8 +73,7 @@ class Watch:
             self._tell(order)
 
     def _tell(self, order: str) -> None:
-        # A broken pipe is ignored: a killed guardian is replaced, and gets all orders, before we
-        # start anything else.
+        # A broken pipe is ignored: the guardian was killed, and the next one gets all orders.
         if self.process and self.process.stdin and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.write(f"{order}\n".encode())
@@ -79,27 +87,13 @@ class Watch:
                 return
 
     def _release(self) -> bool:
-        """Let the guardian do its work; returns whether it finished, and was not killed
-        meanwhile."""
+        """Let the guardian do its work; returns whether it finished, and was not killed."""
         assert self.process is not None and self.process.stdin is not None  # noqa: S101 - ensured
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
             self._tell(guardian.ENDS_IN_ORDER)
             self.process.stdin.close()
             self.process.wait(END_TIMEOUT_S)
         return self.process.returncode == 0
-
-
-def _guardian(mark: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", guardian.__file__, mark],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        # Without a mark: it must survive if our harness was itself started by a harness.
-        env={GUARDIAN_VARIABLE: mark},
-        cwd="/",
-    )
 
 
 _watches: dict[int, Watch] = {}
@@ -111,7 +105,12 @@ def begin() -> Path:
 
     To be called before anything is started; more calls do no harm.
     """
-    watch = _watches.get(os.getpid()) or _begin()
+    if (watch := _watches.get(os.getpid())) is None:
+        watch = _watches[os.getpid()] = Watch(_new_mark())
+        os.environ[VARIABLE] = watch.mark
+        watch.order(f"remove\t{_folder(watch.mark)}")
+        _folder(watch.mark).mkdir(mode=0o700)
+        atexit.register(watch.end)
     watch.ensure()
     return _folder(watch.mark)
 
@@ -122,21 +121,8 @@ def mark() -> str:
     return _watches[os.getpid()].mark
 
 
-def _begin() -> Watch:
-    watch = Watch(_new_mark())
-    _watches[os.getpid()] = watch
-    os.environ[VARIABLE] = watch.mark
-    watch.order(f"remove\t{_folder(watch.mark)}")
-    _folder(watch.mark).mkdir(mode=0o700)
-    atexit.register(watch.end)
-    return watch
-
-
 def at_end(what: Order, subject: Path | str, *patterns: str) -> None:
-    """Order what is removed when we end, however we end. `remove`: a file or folder; `unless`: a
-    folder, if it has no entry that matches a pattern (`manifest.json`) by then; `tidy`: our
-    half-written files in a folder; `netns`, `link`: a network namespace, an interface; `unmount`:
-    the file system mounted at a folder, and the folder."""
+    """Order what the guardian removes when we end, however we end (the orders of `guardian`)."""
     begin()
     name = str(subject.absolute()) if isinstance(subject, Path) else subject
     _watches[os.getpid()].order("\t".join([what, name, *patterns]))

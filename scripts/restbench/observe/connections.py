@@ -1,10 +1,8 @@
-"""TCP connections as the kernel sees them: how many each process has, and how many are in
-TIME-WAIT."""
+"""TCP connections as the kernel sees them: how many a process has, how many are in TIME-WAIT."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from restbench.failures import EnvironmentProblem
+from restbench.machine import clock
 
 #: A port leaves TIME-WAIT within half of this.
 LONGEST_WAIT_S = 120.0
@@ -48,16 +47,14 @@ def expected_busy(workers: int, connections: int) -> float:
 def await_ports(pause_s: float = 0.5, longest_s: float = LONGEST_WAIT_S) -> bool:
     """Wait until at most MOST_WAITING ports are in TIME-WAIT; returns whether that took a wait.
     EnvironmentProblem where it would take longer than `longest_s`."""
-    waited, end_s = False, time.monotonic() + longest_s
-    while (waiting := _waiting()) > MOST_WAITING:
-        if time.monotonic() > end_s:
-            raise EnvironmentProblem(
-                f"{waiting} ports are still in TIME-WAIT after {longest_s:g} s, at most "
-                f"{MOST_WAITING} may be: another program opens connections all the time; end it"
-            )
-        waited = True
-        time.sleep(pause_s)
-    return waited
+    if _waiting() <= MOST_WAITING:
+        return False
+    if not clock.wait_until(lambda: _waiting() <= MOST_WAITING, longest_s, pause_s):
+        raise EnvironmentProblem(
+            f"{_waiting()} ports are still in TIME-WAIT after {longest_s:g} s, at most "
+            f"{MOST_WAITING} may be: another program opens connections all the time; end it"
+        )
+    return True
 
 
 def _waiting() -> int:

@@ -8,6 +8,7 @@ line.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import threading
 import time
@@ -100,32 +101,25 @@ def sampled(connect: Connect, path: Path, every_s: float = LOOK_EVERY_S) -> Iter
     zone of the server's log and the table's dead and free space (`pgstattuple`, a full scan)."""
 
     def watch(stopped: threading.Event) -> None:
+        connection: psycopg.Connection[Any] | None = None
+        begun = time.monotonic()
         with path.open("w", encoding="utf-8") as output:
-            _watch(connect, output.write, stopped, every_s)
+            for number in itertools.count(1):
+                is_last = stopped.is_set()
+                with contextlib.suppress(psycopg.Error, EnvironmentProblem):
+                    if connection is None or connection.closed:
+                        connection = connect()
+                    output.write(json.dumps(sample(connection)) + "\n")
+                    if is_last:
+                        output.write(json.dumps(_at_the_end(connection)) + "\n")
+                if is_last:
+                    break
+                stopped.wait(max(0.0, begun + number * every_s - time.monotonic()))
+        if connection is not None:
+            connection.close()
 
     with alongside(watch):
         yield
-
-
-def _watch(
-    connect: Connect, write: Callable[[str], object], stopped: threading.Event, every_s: float
-) -> None:
-    connection: psycopg.Connection[Any] | None = None
-    begun, number = time.monotonic(), 0
-    while True:
-        is_last = stopped.is_set()
-        with contextlib.suppress(psycopg.Error, EnvironmentProblem):
-            if connection is None or connection.closed:
-                connection = connect()
-            write(json.dumps(sample(connection)) + "\n")
-            if is_last:
-                write(json.dumps(_at_the_end(connection)) + "\n")
-        if is_last:
-            break
-        number += 1
-        stopped.wait(max(0.0, begun + number * every_s - time.monotonic()))
-    if connection is not None:
-        connection.close()
 
 
 def _at_the_end(connection: psycopg.Connection[Any]) -> dict[str, Any]:

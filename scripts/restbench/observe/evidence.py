@@ -1,17 +1,19 @@
-"""Observations of a service while it answered a few requests, from which claims are checked."""
+"""Observations of a service while it answered a few requests, from which claims are checked; and,
+for the adaptive strategy, where it computes after each decision."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from restbench.experiment.cell import Shape
-from restbench.observe import decisions
-from restbench.observe.decisions import CALLER, Batches, Places
 from restbench.observe.observe import Observation, Prefix
 
 #: Name prefix of the threads on which the Java service receives requests.
 REQUEST_THREADS = "http-"
+#: Name prefixes of the web process's threads: the interpreter's or the server's; from Python 3.14
+#: on those of gunicorn's pool or of ours (`event_loop.serving`).
+WEB = ("gunicorn", "python", "uvicorn", "ThreadPool", "request")
 #: Name prefixes of the Python service's pool processes: one for each strategy that has a pool.
 POOLS = ("PE-", "PR-", "EE-", "ER-", "F1-")
 #: Name prefix of the threads of the Python service's worker pool.
@@ -31,8 +33,56 @@ WORKERS = {
         "ForkJoi",
         "worker-pool",
     ),
-    "python": (*decisions.WEB, *POOLS, WORKER_POOL),
+    "python": (*WEB, *POOLS, WORKER_POOL),
 }
+#: The strategy that decides where each request is computed.
+ADAPTIVE_STRATEGY = "adaptive"
+CALLER = "caller"
+#: The decision that splits a request's loops into one piece per core.
+SHARED = "shared-pool"
+#: By service and decision: the name prefix of the threads or processes that compute.
+PLACES: dict[str, dict[str, Prefix]] = {
+    "java": {CALLER: REQUEST_THREADS, SHARED: "shared", "low-priority": "adapt-long"},
+    # The web process, the pool of process-per-request, and a pool of the adaptive strategy's own.
+    "python": {CALLER: WEB, "process": "PR-", "low-priority": "F1-"},
+}
+#: By framework: the name prefix of the calling threads, if not the service's usual one. Helidon's
+#: are virtual threads, whose carriers the kernel sees; with the handoff `loop` the event loop's.
+CALLERS: dict[str, Prefix] = {
+    "helidon": "ForkJoi",
+    "reactor-netty/loop": "reactor-loop",
+    "vertx/loop": "vert.x-event",
+}
+#: Where large requests go when many arrive at once.
+CROWD_PLACES = {"java": ("low-priority",), "python": ("process", "low-priority")}
+#: Small requests, and so many of them that their CPU time together is visible.
+SMALL, SMALL_REQUESTS = Shape(rows=4, inner=4, columns=4), 20
+LARGE: dict[str, Shape] = {
+    "java": Shape(rows=500, inner=500, columns=500),
+    "python": Shape(rows=150, inner=100, columns=100),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Requests of one kind, and what was observed while they ran."""
+
+    requests: int
+    seen: Observation
+    chosen: Mapping[str, float]
+    """How often the service counted each decision meanwhile."""
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The batches of requests sent to the adaptive strategy."""
+
+    small: Batch
+    """Small requests, one after the other."""
+    large: Sequence[Batch]
+    """Batches of one large request each."""
+    crowd: Batch
+    """Large requests, more at once than there are cores."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +116,12 @@ class Evidence:
     @property
     def caller(self) -> Prefix:
         """The threads that a request arrives on, as a prefix of their names."""
-        return decisions.CALLERS.get(self.framework, decisions.PLACES[self.service][CALLER])
+        return CALLERS.get(self.framework, PLACES[self.service][CALLER])
 
     @property
-    def places(self) -> Places:
+    def places(self) -> dict[str, Prefix]:
         """By decision of the adaptive strategy: the name prefix of the threads that compute."""
-        return decisions.PLACES[self.service] | {CALLER: self.caller}
+        return PLACES[self.service] | {CALLER: self.caller}
 
     def share(self, observation: Observation, prefix: Prefix) -> float:
         """The share of the threads with this name prefix in the CPU time of all workers."""
@@ -83,8 +133,7 @@ class Evidence:
 
 
 Verdict = tuple[bool | None, str]
-"""Whether a technique does what its name says, None where that cannot be observed; and the evidence
-in words."""
+"""Whether a technique does what its name says, None if it is not visible; the evidence in words."""
 Check = Callable[[Evidence], Verdict]
 Claim = tuple[str, Check]
 """What a technique's name says, in words, and the check of it."""

@@ -5,7 +5,7 @@ explain why a second was slow. Pure functions on text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any, Literal
@@ -38,7 +38,11 @@ class Incident:
 def of_postgres(log: str, zone: tzinfo) -> list[Incident]:
     """Autovacuum, checkpoints and starts from PostgreSQL's log, whose times are in `zone`."""
     found = []
-    for text, at_s in _entries(log, zone):
+    for entry in re.split(r"\n(?=\d{4}-\d\d-\d\d \d\d:)", log):
+        if (line := _LINE.match(entry)) is None:
+            continue
+        at_s = datetime.fromisoformat(line[1]).replace(tzinfo=zone).timestamp()
+        text = line[3]
         if (its := _AUTOVACUUM.match(text)) and (took := _ELAPSED.search(text)):
             table = its[2].partition(".")[2]  # without the database's name
             begin_s = at_s - float(took[1])
@@ -48,14 +52,6 @@ def of_postgres(log: str, zone: tzinfo) -> list[Incident]:
         elif text.startswith(_READY):
             found.append(Incident("restart", at_s, at_s, "the database accepts connections"))
     return found
-
-
-def _entries(log: str, zone: tzinfo) -> Iterator[tuple[str, float]]:
-    """The text of each log entry, all its lines, and its time in seconds since the epoch."""
-    for entry in re.split(r"\n(?=\d{4}-\d\d-\d\d \d\d:)", log):
-        if its := _LINE.match(entry):
-            at = datetime.fromisoformat(its[1]).replace(tzinfo=zone)
-            yield its[3], at.timestamp()
 
 
 def of_jvm(log: str) -> list[Incident]:

@@ -72,7 +72,7 @@ class Observation:
 
     def cpu_ns(self, prefixes: Prefix) -> int:
         """CPU time of all threads of these families."""
-        return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
+        return sum(task.cpu_ns for task in self.family(prefixes))
 
     def share(self, prefix: Prefix, of: tuple[str, ...]) -> float:
         """The family's share of the CPU time of all families in `of`."""
@@ -87,10 +87,9 @@ class Observation:
 
 @contextmanager
 def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observation]:
-    """Look at processes repeatedly from a separate thread while the `with` block runs; the
-    observation is complete when it ends. `families` are the name prefixes whose numbers are
-    counted.
-    Processes that start later are not watched."""
+    """Look at processes repeatedly, in another thread, while the context lasts: the observation is
+    complete at its end. The threads of `families`, name prefixes, are counted. Processes that
+    start later are not watched."""
     seen = Observation()
     first_reads = {pid: _read_calls(pid) for pid in pids}
     first_cpu_ms, first_id = process.cpu_ms(pids), _last_id()
@@ -129,8 +128,7 @@ def _look(
     for pid in pids:
         for tid in _thread_ids(pid):
             task = seen.tasks.get(tid)
-            # A thread gives itself its name a moment after it starts: short-lived ones are read
-            # anew.
+            # A thread names itself a moment after it starts: short-lived ones are read anew.
             if refresh or task is None or not task.name.startswith(families):
                 with contextlib.suppress(OSError, ValueError, IndexError):  # it is gone
                     task = _read_task(pid, tid, task.first_cpu_ns if task else 0)

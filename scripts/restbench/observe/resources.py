@@ -21,8 +21,6 @@ import psycopg
 
 from restbench.machine import process
 
-Pids: TypeAlias = Callable[[], tuple[int, ...]]
-"""Returns the ids of all processes that a database has now."""
 Connection: TypeAlias = psycopg.Connection[Any]
 
 PROC = Path("/proc")
@@ -65,12 +63,13 @@ def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[in
 
 
 class Meter:
-    """Measures what a database uses from a given moment of its load on. That moment is the
-    beginning of the measured time: before it, connections plan their statements for tables just
-    filled."""
+    """Measures what a database uses from a moment of its load on, when the measured time begins:
+    before it, connections plan their statements for tables just filled."""
 
-    def __init__(self, pids: Pids, connection: Connection, wait_s: float) -> None:
-        """Start counting `wait_s` seconds from now."""
+    def __init__(
+        self, pids: Callable[[], tuple[int, ...]], connection: Connection, wait_s: float
+    ) -> None:
+        """Start counting `wait_s` seconds from now; `pids` gives a database's processes."""
         self._pids, self._connection = pids, connection
         looking = ThreadPoolExecutor(1)
         self._begun = looking.submit(self._look, wait_s)

@@ -22,7 +22,7 @@ from restbench.deploy.service import Service
 from restbench.drive.messages import Connection, queue_name
 from restbench.drive.monitor import parse_metrics
 from restbench.drive.queue_client import QueueCalls
-from restbench.experiment.cell import Cell, Technique
+from restbench.experiment.cell import PROVEN, Cell, Technique
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
@@ -116,8 +116,7 @@ class _Bench:
 
     @contextmanager
     def first_held(self, how: How) -> Iterator[Connection]:
-        """Lock or delete the first message in a transaction of our own, which is rolled back at the
-        end unless the caller commits it."""
+        """Lock or delete the first message; rolled back at the end unless the caller commits."""
         name, column = ("pgmq", f"q_q{self.queue_id}"), "msg_id"
         if self.technique != "pgmq":
             name, column = ("messages", "message"), "id"
@@ -132,8 +131,7 @@ class _Bench:
 
 
 def _passes_over_held_message(bench: _Bench) -> Verdict:
-    """While our open transaction has locked or deleted the first message, a pop returns the second
-    one within AT_ONCE_S."""
+    """While we have locked or deleted the first message, a pop gets the second within AT_ONCE_S."""
     said = []
     for how in ("locked", "deleted"):
         bench.fill()
@@ -299,11 +297,21 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
 
 
 def _sessions(bench: _Bench, wanted: int, asked: int) -> int:
-    """The most sessions active at once while `asked` requests wait for one message."""
+    """The most sessions active at once while `asked` requests wait for one message: counted
+    until there are `wanted`, and then a little longer to see whether more join."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
+    most = 0
+
+    def is_enough() -> bool:
+        nonlocal most
+        most = max(most, int(bench.value(query, f"restbench-{bench.calls.service.name}")))
+        return most >= wanted
+
     bench.fill(1)
     with bench.first_held("locked"):
         pops = [bench.pop() for _ in range(asked)]
-        most = _most_active(bench, wanted)
+        clock.wait_until(is_enough, PATIENCE_S / 2, LOOK_S)
+        clock.wait_until(lambda: is_enough() and most > wanted, 20 * LOOK_S, LOOK_S)
     for each in pops:
         with suppress(EnvironmentProblem):  # some were refused: all waited for one message
             each.result(PATIENCE_S)
@@ -323,25 +331,8 @@ def connections(cell: Cell) -> int:
 
 
 def _requests(cell: Cell) -> int:
-    """How many requests to send: more than connections, pool threads or virtual threads' carriers
-    (one per core)."""
+    """How many requests to send: more than connections, pool threads or carriers (one per core)."""
     return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + EXTRA_REQUESTS
-
-
-def _most_active(bench: _Bench, wanted: int) -> int:
-    """The most sessions of a service that were active at once. They are counted until there are
-    `wanted` of them, and then a little longer to see whether more join."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
-    most = 0
-
-    def is_enough() -> bool:
-        nonlocal most
-        most = max(most, int(bench.value(query, f"restbench-{bench.calls.service.name}")))
-        return most >= wanted
-
-    clock.wait_until(is_enough, PATIENCE_S / 2, LOOK_S)
-    clock.wait_until(lambda: is_enough() and most > wanted, 20 * LOOK_S, LOOK_S)
-    return most
 
 
 def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
@@ -354,19 +345,10 @@ def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Pr
             calls.delete(bench.name)
     except (EnvironmentProblem, TimeoutError, psycopg.Error) as error:
         does, evidence = False, f"the check could not be made: {error or type(error).__name__}"
-    return Proof(
-        service=cell.service,
-        strategy=claim.name,
-        placement=cell.placement,
-        does=does,
-        claim=claim.text,
-        evidence=evidence,
-        framework=cell.framework,
-        instances=cell.instances,
-    )
+    facts = {each: getattr(cell, each) for each in PROVEN} | {"strategy": claim.name}
+    return Proof(**facts, does=does, claim=claim.text, evidence=evidence)
 
 
 def _retries(service: Service) -> float:
-    """How often the service has tried a transaction again."""
     text = service.get("/metrics").text
     return sum(parse_metrics(text, lambda name: name.startswith(RETRIES)).values())

@@ -16,12 +16,11 @@ import httpx
 
 from restbench.deploy.service import Service
 from restbench.drive.payload import Payload, make_payload, path_of
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import PROVEN, Cell, Shape
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
-from restbench.observe import decisions
-from restbench.observe.decisions import Batch, Batches
-from restbench.observe.evidence import WORKERS, Check, Evidence, Verdict
+from restbench.observe import evidence
+from restbench.observe.evidence import WORKERS, Batch, Batches, Check, Evidence, Verdict
 from restbench.observe.observe import Observation, watched
 from restbench.prove import techniques
 
@@ -47,30 +46,18 @@ CLAIMS = {"java": techniques.JAVA, "python": techniques.PYTHON}
 
 
 def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
-    """Send a few requests, watch the service's threads, and say whether the strategy does what its
-    name says."""
+    """Watch the service during a few requests: does the strategy do what its name says?"""
     claim, check = CLAIMS[service.name][cell.strategy]
     if service.attached:
         does, evidence = None, "the processes of an attached service cannot be observed"
     else:
         does, evidence = _look(service, cell.strategy, cores, check)
-    return Proof(
-        service=service.name,
-        strategy=cell.strategy,
-        placement=cell.placement,
-        build=cell.build,
-        framework=cell.framework,
-        handoff=cell.handoff,
-        instances=cell.instances,
-        does=does,
-        claim=claim,
-        evidence=evidence,
-    )
+    facts = {each: getattr(cell, each) for each in PROVEN}
+    return Proof(**facts, does=does, claim=claim, evidence=evidence)
 
 
 def merged(proofs: Sequence[Proof]) -> Proof:
-    """One proof for several instances: the first that denies, else the first. The claim holds only
-    where it holds for each instance."""
+    """The proof of several instances, whose claim must hold for each: the first denial, if any."""
     found = next((each for each in proofs if each.does is False), proofs[0])
     if len(proofs) == 1:
         return found
@@ -83,11 +70,10 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
     """A check that denies is repeated: other load on the machine can hide what a strategy does, but
     no repetition shows what a strategy does not do."""
     try:
-        verdict = check(_watch(service, strategy, cores))
         for _ in range(SECOND_LOOKS):
-            if not verdict[0]:
-                verdict = check(_watch(service, strategy, cores))
-        return verdict
+            if (verdict := check(_watch(service, strategy, cores)))[0]:
+                return verdict
+        return check(_watch(service, strategy, cores))
     except (httpx.HTTPError, EnvironmentProblem) as error:
         return False, f"the service gave no answer to observe: {error}"
 
@@ -105,15 +91,15 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Evidence:
         service=service.name,
         cores=cores,
         shape=shape,
-        batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
+        batches=_batches(service, len(cores)) if strategy == evidence.ADAPTIVE_STRATEGY else None,
         framework=health.get("framework", "") + in_loop,
         processes=health["settings"].get("processes"),
     )
 
 
 def _batches(service: Service, cores: int) -> Batches:
-    large, crowd = decisions.LARGE[service.name], 2 * cores + 1
-    small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
+    large, crowd = evidence.LARGE[service.name], 2 * cores + 1
+    small = _batch(service, evidence.SMALL, evidence.SMALL_REQUESTS)
     time.sleep(CONCURRENCY_MEMORY_S)
     return Batches(
         small=small,
@@ -125,7 +111,7 @@ def _batches(service: Service, cores: int) -> Batches:
 def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> Batch:
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
     before = _decisions(service)
-    seen = _observed(service, decisions.STRATEGY, payload, requests, at_once)
+    seen = _observed(service, evidence.ADAPTIVE_STRATEGY, payload, requests, at_once)
     chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
     return Batch(requests=requests, seen=seen, chosen=chosen)
 

@@ -7,25 +7,31 @@ import re
 from functools import partial
 from itertools import pairwise
 
-from restbench.observe.decisions import CALLER, CROWD_PLACES, SHARED, Batch
-from restbench.observe.evidence import WORKER_POOL, Claim, Evidence, Verdict
+from restbench.observe.evidence import (
+    CALLER,
+    CROWD_PLACES,
+    SHARED,
+    WORKER_POOL,
+    Batch,
+    Claim,
+    Evidence,
+    Verdict,
+)
 from restbench.observe.observe import MOST, PART, Observation, Prefix
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
 
-def _one_thread(seen: Evidence, prefix: Prefix, what: str) -> Verdict:
+def _one_thread(seen: Evidence, prefix: Prefix | None, what: str) -> Verdict:
+    """`prefix` None: the request's own thread."""
+    prefix = prefix or seen.caller
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
         share >= MOST and max(active) == 1,
         f"{share:.0%} of the work in {what}, at most {max(active)} of them active per request",
     )
-
-
-def _java_serial(seen: Evidence) -> Verdict:
-    return _one_thread(seen, seen.caller, "the request's own thread")
 
 
 def _thread_pool(seen: Evidence) -> Verdict:
@@ -43,8 +49,7 @@ def _thread_pool(seen: Evidence) -> Verdict:
 
 
 def _ended_share(observation: Observation, caller: Prefix) -> float:
-    """The CPU time of threads that ended, too short-lived to be read one by one, as a share of that
-    and the request's own thread's."""
+    """The share of ended threads, too short-lived to be read, in their and the caller's CPU."""
     total = observation.ended_cpu_ns + observation.cpu_ns(caller)
     return observation.ended_cpu_ns / total if total else 0.0
 
@@ -196,7 +201,10 @@ ADAPTIVE: Claim = (
     _adaptive,
 )
 JAVA: dict[str, Claim] = {
-    "serial": ("the request's own thread does everything", _java_serial),
+    "serial": (
+        "the request's own thread does everything",
+        partial(_one_thread, prefix=None, what="the request's own thread"),
+    ),
     "thread-pool": ("min(rows, 100) threads are created for each request", _thread_pool),
     "pinned": ("a worker thread bound to one core does everything", _pinned),
     "pipeline": ("parse, compute and serialize each have their own threads", _pipeline),

@@ -20,8 +20,8 @@ from restbench import ROOT
 from restbench.deploy import fronts
 from restbench.deploy.migrations import CONTRACT
 from restbench.deploy.programs import JAR, PYTHON_SERVICE
-from restbench.drive import call_client, load
-from restbench.drive.load import PLANS, PROGRAMS
+from restbench.drive import call_client, generator
+from restbench.drive.generator import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment import experiment
 from restbench.experiment.cell import Build, ServiceName
@@ -200,7 +200,7 @@ def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
 def surroundings(order: Order) -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe(order.experiment.settings.get("java")) | {
-        "jmeter": load.version(),
+        "jmeter": generator.version(),
         "measured": fingerprints(),
         "settings": settings(),
     }

@@ -17,7 +17,7 @@ from restbench.failures import (
     Unreadable,
     WrongAnswers,
 )
-from restbench.machine import clock, speed
+from restbench.machine import clock, machine
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
 from restbench.schedule.closed_load import ClosedDriver
@@ -50,7 +50,7 @@ def measure(wanted: BlockOrder) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
-    facts = {"speed": speed.probe(), "load_cores": cores.load}
+    facts = {"speed": machine.speed(), "load_cores": cores.load}
     file.begin(wanted.block, clock.now_text(), facts)
     spare_s = 0.0
     for number, part in enumerate(parts):

@@ -210,7 +210,7 @@ class CallsDriver(OnceEach):
                 batch, calls, work.delay_ms, alone, self.cores, is_shared=shared
             )
         for stage in "SCDP":
-            extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage].wall_s / batch.calls
+            extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage]["wall_s"] / batch.calls
         return ended_now(
             planned,
             here.block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from restbench.deploy import fronts, programs, service
-from restbench.drive import load, monitor, wrk
+from restbench.drive import generator, monitor, wrk
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
 from restbench.machine import machine_lock, namespaces, ports, watch
@@ -21,7 +21,7 @@ def check(order: Order) -> list[str]:
     """
     machine_lock.take()
     if order.experiment.traits.sends_load:
-        load.require_jmeter()
+        generator.require_jmeter()
         monitor.require_tools()
     if order.experiment.wrk:
         wrk.require()
@@ -34,7 +34,7 @@ def check(order: Order) -> list[str]:
     for name, build in {(cell.service, cell.build) for cell in ours}:
         if build == "checkout":
             programs.COMMANDS[name](programs.NO_SETTINGS)
-        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+        ports.free_port_of(name)
     for name, framework in sorted({(cell.service, cell.framework) for cell in ours}):
         if lack := programs.why_unavailable(name, framework):
             notes.append(f"left out: {name} {lack}")

@@ -22,7 +22,7 @@ from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process, small_disk
+from restbench.machine import process, storage
 from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, BlockRun, OnceEach, ended_now
 from restbench.schedule.deployments import Deployments, RunningService
@@ -113,7 +113,7 @@ class FaultsDriver(OnceEach):
             yield self.usual
             return
         with (
-            small_disk.mounted(DISK_MIB) as disk,
+            storage.mounted(DISK_MIB) as disk,
             _bench(self.here, disk / "cluster", [cell], disk) as bench,
         ):
             yield bench

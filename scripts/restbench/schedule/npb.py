@@ -16,9 +16,8 @@ from statistics import median
 import numpy as np
 
 from restbench.deploy.service import Service
-from restbench.drive import npb_clients, npb_runs
-from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_runs import KernelRun, Program, ServiceCall
+from restbench.drive import npb_runs
+from restbench.drive.npb_runs import KernelRun, NpbClients, Program, ServiceCall
 from restbench.experiment.cell import Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.failures import EnvironmentProblem, NotOffered
@@ -52,7 +51,8 @@ def opened(wanted: BlockOrder) -> Iterator[NpbDriver]:
         if table.clients and any(map(table.clients.where.matches, here.cells)):
             log = run.program_log(wanted.block, "clients")
             cores = core_list(run.cores().load)
-            clients = started.enter_context(npb_clients.running(table.clients.names, log, cores))
+            running = npb_runs.clients_running(table.clients.names, log, cores)
+            clients = started.enter_context(running)
         yield NpbDriver(here, table, clients)
 
 

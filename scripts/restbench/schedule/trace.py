@@ -153,7 +153,7 @@ class TraceDriver:
         database = self._database(cell)
         if database is not None and database.own_url is None:
             zone = next((each["zone"] for each in samples if "zone" in each), None)
-            log = database.server.log.read_text("utf-8", "replace")
+            log = database.log.read_text("utf-8", "replace")
             found += incidents.of_postgres(log, ZoneInfo(zone) if zone else UTC)
         return found
 

@@ -229,18 +229,18 @@ def test_the_number_of_wrong_verdicts_that_chance_gives_is_the_binomials() -> No
 
 
 def test_a_closed_load_shows_a_stall_in_its_slowest_response_only() -> None:
-    assert stall.judge_closed(stall.ClosedResult(p99_ms=22, slowest_ms=2_010, touched=10)).passed
+    assert stall.judge_closed({"p99_ms": 22, "slowest_ms": 2_010, "touched": 10}).passed
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        stall.ClosedResult(p99_ms=22, slowest_ms=40, touched=0),  # the slowest were dropped
-        stall.ClosedResult(p99_ms=2_000, slowest_ms=2_010, touched=500),  # that was no closed load
-        stall.ClosedResult(p99_ms=22, slowest_ms=900, touched=10),  # another stall than the stub's
+        {"p99_ms": 22, "slowest_ms": 40, "touched": 0},  # the slowest were dropped
+        {"p99_ms": 2_000, "slowest_ms": 2_010, "touched": 500},  # that was no closed load
+        {"p99_ms": 22, "slowest_ms": 900, "touched": 10},  # another stall than the stub's
     ],
 )
-def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: stall.ClosedResult) -> None:
+def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: dict[str, float]) -> None:
     assert not stall.judge_closed(wrong).passed
 
 

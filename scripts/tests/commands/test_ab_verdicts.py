@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from two_builds import COMMITS, EXPERIMENT, SAME, laid_down, shown
@@ -160,8 +159,7 @@ def test_the_command_ends_by_what_came_out_and_has_written_its_files_before(
     export.write(run, measures.rows(run), print)
     monkeypatch.setattr(ab.builds, "resolved", lambda _asked: COMMITS)
     monkeypatch.setattr(ab.builds, "built", lambda *_: nullcontext({}))
-    presented = SimpleNamespace(rows=measures.rows(run), failure=None)
-    monkeypatch.setattr(ab.measuring, "measured", lambda *_: presented)
+    monkeypatch.setattr(ab.measuring, "measured", lambda *_: (measures.rows(run), None))
     monkeypatch.setattr(ab.store, "open_run", lambda _name: run)
     junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
     with nullcontext() if ending is None else pytest.raises(ending):

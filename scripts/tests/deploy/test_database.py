@@ -157,7 +157,7 @@ def test_passwords_are_in_files_of_ours_alone(own: Database) -> None:
     assert told
     with own.connect() as owner:
         seen = owner.execute("SELECT query FROM pg_stat_statements").fetchall()
-    log = own.server.log.read_text()
+    log = own.log.read_text()
     for word in words.values():
         assert len(word) == 48
         assert word not in "".join([*told, log, str(seen), repr(own)])
@@ -174,7 +174,7 @@ def test_no_message_is_in_the_log(own: Database) -> None:
             )
         with pytest.raises(psycopg.Error):
             ours.connection.execute("SELECT 'a secret' FROM nowhere")
-    log = own.server.log.read_text()
+    log = own.log.read_text()
     assert "violates check constraint" in log
     assert "a secret" not in log
 
@@ -189,11 +189,11 @@ def test_clients_of_its_own_find_the_password_by_a_file(own: Database) -> None:
 
 
 def test_another_process_finds_it_by_its_folder_and_starts_no_other(own: Database) -> None:
-    found, running = attached(own.folder), own.server.postmaster()
+    found, running = attached(own.folder), own.postmaster()
     assert found.url("owner") == own.url("owner")
     with pytest.raises(EnvironmentProblem, match=r"a database runs in .*'restbench database stop'"):
         Database(own.folder).start()
-    assert found.server.postmaster() == running is not None
+    assert found.postmaster() == running is not None
 
 
 def test_its_version_and_settings_are_told(own: Database) -> None:
@@ -271,7 +271,7 @@ from restbench.deploy.database import Database
 made = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
 made.start()
 made.migrate()
-print(os.geteuid() != 0, made.server.ordinary_user(), made.pids() != ())
+print(os.geteuid() != 0, made.ordinary_user(), made.pids() != ())
 made.stop()
 """
 
@@ -299,7 +299,7 @@ def test_root_becomes_nobody_where_nobody_reaches_it() -> None:
             assert made.password_file("owner").stat().st_uid == os.geteuid()
         finally:
             made.stop()
-            shutil.rmtree(made.server.data, ignore_errors=True)
+            shutil.rmtree(made.data, ignore_errors=True)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_one_that_others_run_is_only_used(own: Database, tmp_path: Path) -> None
     theirs.start()
     assert theirs.migrate() == []
     assert theirs.url("service") == own.url("service")
-    assert own.environment()["RESTBENCH_DATABASE_FREE_PATH"] == str(own.server.data)
+    assert own.environment()["RESTBENCH_DATABASE_FREE_PATH"] == str(own.data)
     assert "RESTBENCH_DATABASE_FREE_PATH" not in theirs.environment()  # its disk may be elsewhere
     assert theirs.pids() == ()
     theirs.stop()
@@ -342,7 +342,7 @@ def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
 
 
 def test_a_server_is_known_after_a_step_of_the_clock(own: Database) -> None:
-    lock = own.server.data / "postmaster.pid"
+    lock = own.data / "postmaster.pid"
     lines = lock.read_text().splitlines()
     lines[2] = str(int(lines[2]) - 10)
     lock.write_text("\n".join([*lines, ""]))
@@ -353,7 +353,7 @@ def test_a_process_that_got_the_number_of_a_postmaster_is_left_alone(own: Databa
     own.kill("all")
     with beside() as stranger:
         assert await_true(lambda: not own.pids())
-        lock = own.server.data / "postmaster.pid"
+        lock = own.data / "postmaster.pid"
         lines = lock.read_text().splitlines()
         lock.write_text("\n".join([str(stranger.pid), *lines[1:]]))
         assert not own.alive()

@@ -64,7 +64,7 @@ def test_nothing_is_left_of_it_when_its_harness_ends(
     tmp_path: Path, harness: Harness, how: signal.Signals, where: str
 ) -> None:
     running, _guardian = harness(where)
-    server = Database(tmp_path / "cluster").server
+    server = Database(tmp_path / "cluster")
     assert server.pids()
     running.send_signal(how)
     running.wait()
@@ -76,12 +76,12 @@ def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_ne
     tmp_path: Path, harness: Harness
 ) -> None:
     running, guardian = harness("thread")  # of its main thread's the kernel would end it
-    left = Database(tmp_path / "cluster").server.postmaster()
+    left = Database(tmp_path / "cluster").postmaster()
     os.kill(guardian, signal.SIGKILL)
     running.kill()
     running.wait()
     assert left is not None
-    assert Database(tmp_path / "cluster").server.postmaster() == left
+    assert Database(tmp_path / "cluster").postmaster() == left
     anew = Database(tmp_path / "cluster", overrides={"shared_buffers": "16MB"})
     anew.start()
     try:
@@ -94,7 +94,7 @@ def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_ne
 def test_what_is_paused_ends_with_its_harness(tmp_path: Path, harness: Harness) -> None:
     """Children of the postmaster write their titles over their environment."""
     running, _guardian = harness("main")
-    paused = Database(tmp_path / "cluster").server.pids()
+    paused = Database(tmp_path / "cluster").pids()
     assert paused
     guardian.kill(paused, signal.SIGSTOP)
     running.kill()

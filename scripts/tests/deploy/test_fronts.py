@@ -25,6 +25,9 @@ from restbench.experiment.cell import Front
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine.ports import listeners
 
+#: The program of the Python service; the other tests put a stub in its place.
+OWN_PYTHON = programs.COMMANDS["python"]
+
 #: 64 MiB, the services' own.
 BODY_LIMIT = 64 << 20
 
@@ -248,7 +251,7 @@ def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
     front: Front, instances: tuple[None, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     skip_without(front)
-    monkeypatch.setitem(programs.COMMANDS, "python", programs.python_command)
+    monkeypatch.setitem(programs.COMMANDS, "python", OWN_PYTHON)
     settings = {"RESTBENCH_STRATEGIES": "serial"}
     with service.start(
         "python", front, None, tmp_path, settings=settings, instances=instances, link="unix"

@@ -53,8 +53,9 @@ def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
 ) -> None:
     nameless = [each._replace(pid=None) for each in psutil.net_connections("tcp")]
     monkeypatch.setattr(psutil, "net_connections", lambda _kind: nameless)
+    monkeypatch.setenv("JAVA_PORT", str(taken_port))
     with pytest.raises(EnvironmentProblem, match=f"port {taken_port} is in use: "):
-        ports.require_free(taken_port, "JAVA_PORT")
+        ports.free_port_of("java")
 
 
 def test_a_port_that_only_root_may_use_is_not_said_to_be_in_use(
@@ -62,8 +63,9 @@ def test_a_port_that_only_root_may_use_is_not_said_to_be_in_use(
 ) -> None:
     refused = PermissionError(errno.EACCES, "Permission denied")
     monkeypatch.setattr(socket.socket, "bind", Mock(side_effect=refused))
+    monkeypatch.setenv("JAVA_PORT", "80")
     with pytest.raises(EnvironmentProblem, match="port 80 is only for root: set JAVA_PORT to one"):
-        ports.require_free(80, "JAVA_PORT")
+        ports.free_port_of("java")
 
 
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "8²"])

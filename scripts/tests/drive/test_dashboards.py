@@ -16,7 +16,7 @@ def test_a_dashboard_that_was_half_made_is_made_anew(
     for name, file in (("half", "index.html"), ("whole", "statistics.json")):
         (tmp_path / name).mkdir()
         (tmp_path / name / file).touch()
-    monkeypatch.setattr(dashboards.load, "LAUNCHER", "true")
+    monkeypatch.setattr(dashboards, "LAUNCHER", "true")
     monkeypatch.setattr(dashboards, "windows", lambda _: ["half", "whole"])
     run = Mock(dashboard=lambda cell: tmp_path / cell)
     pages = [tmp_path / cell / "index.html" for cell in ("half", "whole")]

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from restbench.drive import generator, load
+from restbench.drive import generator
 from restbench.drive.generator import Generator, GeneratorGone
 from restbench.failures import EnvironmentProblem
 
@@ -18,10 +18,10 @@ def test_without_java_or_jmeter_nothing_begins_and_the_mend_is_named(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match="Java is missing: apt-get install openjdk"):
-        load.require_jmeter()
-    monkeypatch.setattr(load, "HOME", tmp_path)
+        generator.require_jmeter()
+    monkeypatch.setattr(generator, "HOME", tmp_path)
     with pytest.raises(EnvironmentProblem, match="make setup"):
-        load.require_jmeter()
+        generator.require_jmeter()
 
 
 def test_a_load_generator_that_ends_at_once_is_not_waited_for(

@@ -21,9 +21,8 @@ from restbench.analyse.comparison import series
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
-from restbench.drive import call_client, npb_clients
-from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_runs import ServiceCall
+from restbench.drive import call_client, npb_runs
+from restbench.drive.npb_runs import NpbClients, ServiceCall
 from restbench.experiment.npb import ClientName, work_of
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.judge import claims
@@ -41,7 +40,7 @@ REST_MS, SOAP_MS = 2.0, 5.0
 def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClients]:
     for name in [*call_client._COMMANDS]:
         monkeypatch.setitem(call_client._COMMANDS, name, lambda _: STUB)
-    with npb_clients.running(npb.CLIENTS, tmp_path / "clients.log", "0") as programs:
+    with npb_runs.clients_running(npb.CLIENTS, tmp_path / "clients.log", "0") as programs:
         yield programs
 
 
@@ -69,7 +68,7 @@ def test_all_clients_and_the_service_are_warm_before_a_call_counts(
     soap, warm_rest, rest = (
         f"http://here/{path}/serial" for path in ("soap/npb", "npb-is", "npb-cg")
     )
-    first, warm = npb_clients.FIRST_CALLS, npb_clients.WARM_CALLS
+    first, warm = npb_runs.FIRST_CALLS, npb_runs.WARM_CALLS
     assert asked == [
         (soap, "cxf", warm),
         (warm_rest, "rest", warm),
@@ -101,7 +100,7 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
 ) -> None:
     monkeypatch.setenv("STUB_UNVERIFIED", "zeep")
     with (
-        npb_clients.running(["python-soap"], tmp_path / "others.log", "0") as others,
+        npb_runs.clients_running(["python-soap"], tmp_path / "others.log", "0") as others,
         pytest.raises(WrongAnswers, match="IS-S: not verified"),
     ):
         taken(others, "python-soap", "CG-S", 1)
@@ -113,7 +112,7 @@ def assert_a_wrong_answer_comes_before(
     with pytest.raises(EnvironmentProblem, match=failure):
         taken(clients, "python-rest", "IS-S", 1)
     wrong = WrongAnswers("IS-S: not verified")
-    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
+    monkeypatch.setattr(npb_runs, "read_answer", Mock(side_effect=wrong))
     with pytest.raises(WrongAnswers):
         taken(clients, "python-rest", "IS-S", 1)
 
@@ -150,10 +149,10 @@ def test_a_program_without_the_transport_is_told_before_the_first_cell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(call_client._COMMANDS, "python", lambda _: STUB)
-    monkeypatch.setitem(npb_clients.PROGRAMS, "python-soap", ("python", "smtp"))
+    monkeypatch.setitem(npb_runs.CLIENTS, "python-soap", ("python", "smtp"))
     with (
         pytest.raises(EnvironmentProblem, match="-soap: its program supports only rest, soap"),
-        npb_clients.running(["python-soap"], tmp_path / "clients.log", "0"),
+        npb_runs.clients_running(["python-soap"], tmp_path / "clients.log", "0"),
     ):
         pass
 

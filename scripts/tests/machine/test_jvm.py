@@ -89,7 +89,7 @@ def test_on_one_core_the_collector_is_the_same_and_stands_in_the_description() -
 def test_the_description_has_the_flags_of_the_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(begin.load, "version", lambda: "5.6.3")
+    monkeypatch.setattr(begin.generator, "version", lambda: "5.6.3")
     settings = '[settings.java]\nJAVA_OPTIONS = "-Xms2g -Xmx2g"\n'
     path = Bench(tmp_path).experiment({"java": ["serial"]}, extra=settings)
     described = begin.surroundings(measuring.order_for(path, "p", "", []))

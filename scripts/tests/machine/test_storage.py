@@ -20,13 +20,13 @@ from waiting import PATIENCE_S, await_true
 
 from restbench import ROOT
 from restbench.failures import EnvironmentProblem
-from restbench.machine import guardian, small_disk, storage, watch
+from restbench.machine import guardian, storage, watch
 
 #: Mounts one, says where, and is killed.
 KILLED = """
 import os, signal
-from restbench.machine import small_disk
-with small_disk.mounted(16) as disk:
+from restbench.machine import storage
+with storage.mounted(16) as disk:
     (disk / "file").write_text("there")
     print(disk, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -38,7 +38,7 @@ def disk_of(mib: int) -> Iterator[Path]:
     """A test is left out, and says so, where none can be had."""
     with ExitStack() as stack:
         try:
-            mounted = stack.enter_context(small_disk.mounted(mib))
+            mounted = stack.enter_context(storage.mounted(mib))
         except EnvironmentProblem as error:
             pytest.skip(str(error))
         yield mounted
@@ -54,7 +54,7 @@ def test_a_full_disk_takes_not_a_byte_and_an_emptied_one_does() -> None:
     with disk_of(16) as disk:
         kept = disk / "kept"
         kept.write_bytes(b"1" * 4096)
-        with small_disk.filled(disk):
+        with storage.filled(disk):
             with pytest.raises(OSError, match="No space left") as refused:
                 (disk / "more").write_bytes(b"1" * 8192)
             assert refused.value.errno == errno.ENOSPC
@@ -97,7 +97,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     started = bench.start("run", path, "--profile", "p")
     try:
         bench.await_trial(started)
-        with small_disk.filled(disk):
+        with storage.filled(disk):
             _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()

@@ -21,8 +21,7 @@ from restbench.deploy.service import Service
 from restbench.experiment.cell import STRATEGIES, Shape
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
-from restbench.observe.decisions import Batch, Batches
-from restbench.observe.evidence import Evidence
+from restbench.observe.evidence import Batch, Batches, Evidence
 from restbench.observe.observe import Observation, watched
 from restbench.prove import proof as proving
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES

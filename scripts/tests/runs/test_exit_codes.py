@@ -62,9 +62,9 @@ def test_without_dashboards_the_rest_is_shown_all_the_same(
     monkeypatch.setattr(measuring.environment, "check", lambda _order: [])
     monkeypatch.setattr(measuring.runner, "execute", lambda *_given: None)
     monkeypatch.setattr(measuring.watch, "at_end", lambda *_given: None)
-    shown = measuring.measured(order, run)
-    assert str(shown.failure) == "JMeter's dashboard generator failed"
-    assert [row.value("throughput_per_s") for row in shown.rows] == [200]
+    rows, failure = measuring.measured(order, run)
+    assert str(failure) == "JMeter's dashboard generator failed"
+    assert [row.value("throughput_per_s") for row in rows] == [200]
     assert run.report.exists()
 
 
@@ -76,7 +76,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
     monkeypatch: pytest.MonkeyPatch, flags: str, expected: type[Failure]
 ) -> None:
     failure = EnvironmentProblem("JMeter's dashboard generator failed")
-    shown = measuring.Presentation([row("serial", flags)], failure)
+    shown = ([row("serial", flags)], failure)
     order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
     monkeypatch.setattr(measuring, "measured", lambda *_args, **_options: shown)

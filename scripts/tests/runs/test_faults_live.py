@@ -11,7 +11,7 @@ from histories import read
 from stub_bench import Bench, Ran
 
 from restbench.failures import EnvironmentProblem, ExitCode
-from restbench.machine import small_disk
+from restbench.machine import storage
 from tools import queue_controls
 from tools.queue_controls import CONTROLS
 
@@ -54,7 +54,7 @@ def ran(folder: Path, complexity: Sequence[str], fault: str = "") -> Ran:
 def small_disks() -> str:
     """Empty where there can be some, else why not."""
     try:
-        with small_disk.mounted(1):
+        with storage.mounted(1):
             return ""
     except EnvironmentProblem as error:
         return str(error)

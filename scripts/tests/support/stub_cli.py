@@ -20,7 +20,7 @@ from restbench import cli
 from restbench.deploy import builds, programs
 from restbench.drive import call_client, generator, monitor, npb_runs
 from restbench.experiment.cell import Shape
-from restbench.machine import speed
+from restbench.machine import machine
 from restbench.prove import proof
 from restbench.schedule import closed_load, preparation, windows
 from restbench.show.charts import theme
@@ -62,7 +62,7 @@ def put_stubs(patch: Any) -> None:
     patch.setattr(preparation, "WARMING_S", 0.1)
     patch.setattr(closed_load, "PILOT_S", 0.1)
     patch.setattr(windows, "FIRST_WARM_S", 0.0)
-    patch.setattr(speed, "PART_S", 0.03)
+    patch.setattr(machine, "PART_S", 0.03)
     patch.setattr(proof, "SECOND_LOOKS", 0)
     patch.setattr(proof, "SHAPES", dict.fromkeys(("java", "python"), SMALL))
     patch.setattr(proof, "OTHER_SHAPES", {})

@@ -9,7 +9,7 @@ from functools import partial
 
 from restbench.grouping import grouped
 from restbench.judge.claims import WORDS
-from restbench.observe.decisions import STRATEGY as CHOOSING
+from restbench.observe.evidence import ADAPTIVE_STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, study, theme
