@@ -133,8 +133,8 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     if lack := _lack(margin, first, second, both):
         return lack
     ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
-    earlier = _paired(ones[:-1], twos[:-1], margin) if len(ones) > 1 else None
-    return replace(_paired(ones, twos, margin), earlier=earlier)
+    earlier = _compared(ones[:-1], twos[:-1], paired_ratio, margin) if len(ones) > 1 else None
+    return replace(_compared(ones, twos, paired_ratio, margin), earlier=earlier)
 
 
 def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
@@ -157,22 +157,24 @@ def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
     return paired(series(row, metric), series(usual, metric))
 
 
-def _paired(ones: Sequence[float], twos: Sequence[float], margin: float) -> Comparison:
-    if len(ones) == 1:
-        return Comparison(margin, ones[0] / twos[0], blocks=1)
-    ratio = paired_ratio(ones, twos)
-    return Comparison(margin, ratio.estimate, ratio, len(ones))
-
-
 def unpaired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     """The ratio of two series of DIFFERENT runs: log-Welch over the blocks of each."""
     if lack := _lack(margin, first, second):
         return lack
     ones, twos = list(first.values.values()), list(second.values.values())
+    return _compared(ones, twos, log_welch_ratio, margin)
+
+
+def _compared(
+    ones: Sequence[float],
+    twos: Sequence[float],
+    of: Callable[[Sequence[float], Sequence[float]], Ratio],
+    margin: float,
+) -> Comparison:
     blocks = min(len(ones), len(twos))
     if blocks == 1:
         return Comparison(margin, fmean(ones) / fmean(twos), blocks=1)
-    ratio = log_welch_ratio(ones, twos)
+    ratio = of(ones, twos)
     return Comparison(margin, ratio.estimate, ratio, blocks)
 
 

@@ -41,6 +41,7 @@ _HARMLESS_EVENTS = (
     "not-durable",
     "unbalanced",
 )
+_STAGES = ("queue", "parse", "compute", "serialize")
 #: The kinds of event that explain less than any other.
 _WEAK_REASONS = ("errors", "no-limit", "given-up")
 #: Function from a cell's trials in a block to the values, by name, that only their driver measures.
@@ -84,10 +85,10 @@ def measurements(
             if each.completions and "rate_per_s" not in each.extras  # those rates follow a plan
         ]
     )
-    said: dict[tuple[str, int], list[Event]] = {}
-    for event in events:
-        if event.cell is not None and event.block is not None:
-            said.setdefault((event.cell, event.block), []).append(event)
+    said = grouped(
+        (each for each in events if each.cell is not None and each.block is not None),
+        lambda each: (each.cell or "", each.block or 0),
+    )
     by_cell: dict[str, list[Measurement]] = {}
     for cell, block in sorted({*found, *said}, key=lambda key: key[1]):
         key = (cell, block)
@@ -148,7 +149,6 @@ def of_trials(
     database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
     kinds_us = _kinds_us(trials)
     slowest_s = max(response_s, *map(_mean_s, kinds_us.values()), 0.0)
-    told_us = elapsed_us if _holds_response_times(trials, slowest_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
@@ -157,11 +157,7 @@ def of_trials(
         reason=reason,
         trials=len(trials),
         seconds=seconds,
-        mean_ms=_mean_ms(told_us),
-        p50_ms=percentile_ms(told_us, 50),
-        p90_ms=percentile_ms(told_us, 90),
-        p95_ms=percentile_ms(told_us, 95),
-        p99_ms=percentile_ms(told_us, 99),
+        **_response_times(trials, elapsed_us, slowest_s, (50, 90, 95, 99)),
         completions=completions,
         errors=errors,
         wrong_answers=wrong,
@@ -169,11 +165,13 @@ def of_trials(
         load_cpu_pct=_percent(load_ms, 1000 * seconds),
         machine_cpu_pct=_percent(busy_ms, machine_ms),
         memory_mib=max(memory, default=None),
-        queue_ms=stages.get("queue"),
-        parse_ms=stages.get("parse"),
-        compute_ms=stages.get("compute"),
-        serialize_ms=stages.get("serialize"),
-        kinds=_kinds(kinds_us, trials),
+        **{f"{name}_ms": stages.get(name) for name in _STAGES},
+        kinds={
+            name: KindMeasurement(
+                completions=int(each.size), **_response_times(trials, each, _mean_s(each), (50, 95))
+            )
+            for name, each in kinds_us.items()
+        },
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
         users_in_flight=sum(each.users_in_flight * each.seconds for each in trials) / seconds,
         steal_pct=_percent(steal_ms, machine_ms),
@@ -187,14 +185,20 @@ def of_trials(
     return completed(found, users)
 
 
-def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
-    """Whether trials are long enough for response times with this mean to be reported. Those of an
-    open load always are: its users are connections, whose number says nothing of the response
-    time."""
-    if "rate_per_s" in trials[0].extras:
-        return True
+def _response_times(
+    trials: Sequence[Trial], elapsed_us: Microseconds, mean_s: float, percents: Sequence[int]
+) -> dict[str, float | None]:
+    """Mean and percentiles of sorted response times, where trials are long enough for such a mean
+    to be reported. Those of an open load always are: its users are connections, whose number says
+    nothing of the response time."""
     kept_s = sum(each.seconds for each in trials) / len(trials)
-    return RESPONSES_FOR_A_MEAN * response_s <= kept_s and response_s <= LONGEST_FOR_A_MEAN_S
+    is_long = RESPONSES_FOR_A_MEAN * mean_s <= kept_s and mean_s <= LONGEST_FOR_A_MEAN_S
+    told_us = elapsed_us if is_long or "rate_per_s" in trials[0].extras else elapsed_us[:0]
+    enough = told_us.size >= COMPLETIONS_FOR_A_MEAN
+    return {
+        "mean_ms": float(told_us.mean()) / 1000 if enough else None,
+        **{f"p{percent}_ms": percentile_ms(told_us, percent) for percent in percents},
+    }
 
 
 def completed(found: Measurement, users: int) -> Measurement:
@@ -205,7 +209,7 @@ def completed(found: Measurement, users: int) -> Measurement:
     service_ms = (
         None if found.cpu_ms_per_request is None else found.cpu_ms_per_request * completions
     )
-    known = (found.queue_ms, found.parse_ms, found.compute_ms, found.serialize_ms)
+    known = (getattr(found, f"{name}_ms") for name in _STAGES)
     stages = [each for each in known if each is not None]
     has_network = found.mean_ms is not None and bool(stages)
     return found.model_copy(
@@ -270,23 +274,6 @@ def _kinds_us(trials: Sequence[Trial]) -> dict[str, Microseconds]:
     }
 
 
-def _kinds(
-    kinds_us: Mapping[str, Microseconds], trials: Sequence[Trial]
-) -> dict[str, KindMeasurement]:
-    """By kind of request: its measurement; `completed` adds the throughput."""
-    found = {}
-    for name, elapsed_us in kinds_us.items():
-        holds = _holds_response_times(trials, _mean_s(elapsed_us))
-        told_us = elapsed_us if holds else elapsed_us[:0]
-        found[name] = KindMeasurement(
-            completions=int(elapsed_us.size),
-            mean_ms=_mean_ms(told_us),
-            p50_ms=percentile_ms(told_us, 50),
-            p95_ms=percentile_ms(told_us, 95),
-        )
-    return found
-
-
 def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
     """The mean of each stage over all completions, in milliseconds."""
     names = dict.fromkeys(name for each in trials for name in each.stages_ms)
@@ -300,11 +287,6 @@ def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
 
 def _mean_s(elapsed_us: Microseconds) -> float:
     return float(elapsed_us.mean()) / 1e6 if elapsed_us.size else 0.0
-
-
-def _mean_ms(elapsed_us: Microseconds) -> float | None:
-    enough = elapsed_us.size >= COMPLETIONS_FOR_A_MEAN
-    return float(elapsed_us.mean()) / 1000 if enough else None
 
 
 def _total(values: Iterable[float | None]) -> float | None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from restbench.analyse.measurement import Measurement
+from restbench.analyse.measurement import Measurement, number
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.store.exported import WarningEntry
 
@@ -76,48 +76,38 @@ def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 
 
-def _late_arrivals(block: Measurement, _users: int) -> float | None:
-    late = block.extras.get("late_share")
-    return None if late is None else late / (1 - min(late, _MOST))
-
-
 def _errors(block: Measurement, _users: int) -> float | None:
     return block.errors / block.completions if block.completions else None
 
 
-def _part(name: str, factor: float = 1.0) -> Bound:
-    """The bound that is a fact of a block, times the factor."""
+def _part(name: str, of: Callable[[float], float] = float) -> Bound:
+    """The bound that follows from one number of a block."""
 
     def bound(block: Measurement, _users: int) -> float | None:
-        part: float | None = getattr(block, name)
-        return None if part is None else factor * part
+        known = number(block, name)
+        return None if known is None else of(known)
 
     return bound
 
 
-def _over_the_rest(name: str, whole: float) -> Bound:
+def _over_the_rest(name: str, whole: float = 1.0) -> Bound:
     """The bound of a share that was taken away: the share over the rest."""
-
-    def bound(block: Measurement, _users: int) -> float | None:
-        share: float | None = getattr(block, name)
-        return None if share is None else share / (whole - min(share, _MOST * whole))
-
-    return bound
+    return _part(name, lambda share: share / (whole - min(share, _MOST * whole)))
 
 
 #: The bound of each kind of warning.
 BOUNDS: dict[str, Bound] = {
     "littles-law": _littles_law,
     "users-in-flight": _users_in_flight,
-    "late-arrivals": _late_arrivals,
+    "late-arrivals": _over_the_rest("late_share"),
     "count-mismatch": _part("count_gap"),
-    "generator-share": _part("generator_share", _MARGIN_PCT / 100),
+    "generator-share": _part("generator_share", lambda share: _MARGIN_PCT / 100 * share),
     "steal": _over_the_rest("steal_pct", 100),
     "foreign-load": _over_the_rest("foreign_pct", 100),
     "warm-up": _part("start_gap"),
-    "compiling": _over_the_rest("compile_share", 1),
-    "gc": _over_the_rest("gc_share", 1),
-    "off-cores": _over_the_rest("off_cores_share", 1),
+    "compiling": _over_the_rest("compile_share"),
+    "gc": _over_the_rest("gc_share"),
+    "off-cores": _over_the_rest("off_cores_share"),
     "errors": _errors,
 }
 

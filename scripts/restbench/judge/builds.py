@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row
@@ -29,6 +29,7 @@ from restbench.judge.verdicts import Verdict, ratio_text
 
 State: TypeAlias = Literal["faulty", "beyond", "no number", "undecided", "within"]
 Fault: TypeAlias = Literal["wrong answers", "failed"]
+"""The more serious fault first."""
 
 _STATES: Mapping[Verdict, State] = {
     "contradicted": "beyond",
@@ -37,9 +38,7 @@ _STATES: Mapping[Verdict, State] = {
     "reproduced": "within",
 }
 #: A cell has the first of these states that one of its ratios has.
-STATES: tuple[State, ...] = ("faulty", "beyond", "no number", "undecided", "within")
-#: The more serious fault first.
-_FAULTS: tuple[Fault, ...] = ("wrong answers", "failed")
+STATES: tuple[State, ...] = get_args(State)
 #: How many cells a sentence names.
 _NAMED = 3
 
@@ -138,7 +137,7 @@ def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
             f"beyond the thresholds in {len(beyond)} of {len(found)} cells ({_named(beyond)})"
         )
     faults = [each for pair in found for each in pair.faults.items()]
-    for fault in _FAULTS:
+    for fault in get_args(Fault):
         if cells := [cell for cell, of in faults if of == fault]:
             parts.append(f"{fault}: {trust.named(cells)}")
     if within := states["within"]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison, paired, series, usable
@@ -32,7 +32,7 @@ from restbench.judge.verdicts import DECIDED, LEVEL, PRECEDENCE, SMALL, Verdict
 Scope: TypeAlias = Literal["java", "python", "both"]
 Metric: TypeAlias = Literal["throughput_per_s", "cpu_ms_per_request"]
 
-SCOPES: tuple[Scope, ...] = ("java", "python", "both")
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,5 @@
 """The verdict of a ratio on an expectation: one vocabulary for claims, comparisons of two runs, the
-adaptive strategy, leaders and NPB kernels (method, rules 6 and 7). Pure.
-
-| verdict             | meaning |
-| --- | --- |
-| reproduced          | what is expected holds, tested at 5 %, or exactly |
-| contradicted        | significantly the other way, beyond the margin (Holm over the parts) |
-| no-effect           | a difference was expected: the 90 % interval lies inside the margin |
-| smaller-than-margin | as no-effect, but the ratio differs significantly from 1, in any direction |
-| too-imprecise       | none of the above yet; reported with +- x % and y minutes more |
-| not-measurable      | something other than the cells caused the ratio; more time changes nothing |
-| not-measured        | a number is missing |
+adaptive strategy, leaders and NPB kernels, with the meanings of method, rules 6 and 7. Pure.
 
 `greater`, `less` hold where p <= 5 % against a ratio of 1 and the estimate lies beyond the margin;
 the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
@@ -24,7 +14,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
@@ -40,26 +30,17 @@ from restbench.experiment.statistics import (
 from restbench.judge.trust import blocks_of
 
 Verdict: TypeAlias = Literal[
-    "reproduced",
     "contradicted",
     "no-effect",
     "smaller-than-margin",
-    "too-imprecise",
     "not-measurable",
     "not-measured",
+    "too-imprecise",
+    "reproduced",
 ]
-
 #: A claim whose deciding parts differ has the first of these that occurs: what settles the claim
 #: (one part that fails) comes before what is unknown, and that before what holds.
-PRECEDENCE: tuple[Verdict, ...] = (
-    "contradicted",
-    "no-effect",
-    "smaller-than-margin",
-    "not-measurable",
-    "not-measured",
-    "too-imprecise",
-    "reproduced",
-)
+PRECEDENCE: tuple[Verdict, ...] = get_args(Verdict)
 #: Verdicts that more time would not change.
 DECIDED = frozenset(PRECEDENCE) - {"not-measured", "too-imprecise"}
 SMALL = ("no-effect", "smaller-than-margin")
