@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
+from typing import TypeVar
 
 import numpy as np
 
@@ -46,18 +47,24 @@ _STAGES = ("queue", "parse", "compute", "serialize")
 _WEAK_REASONS = ("errors", "no-limit", "given-up")
 #: Function from a cell's trials in a block to the values, by name, that only their driver measures.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
+T = TypeVar("T")
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
 CELL_FACTS = ("connections", "count_gap", "off_cores_share", "foreign_pct", "steal_pct")
 
 
+def by_name(of: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Each name with the values of those that have it."""
+    found: dict[str, list[T]] = {}
+    for each in of:
+        for name, value in each.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
     """The mean over the trials of each of their extras that all of them have."""
-    names = dict.fromkeys(name for each in trials for name in each.extras)
-    return {
-        name: fmean(each.extras[name] for each in trials)
-        for name in names
-        if all(name in each.extras for each in trials)
-    }
+    known = by_name(each.extras for each in trials)
+    return {name: fmean(values) for name, values in known.items() if len(values) == len(trials)}
 
 
 def measurements(
@@ -147,7 +154,8 @@ def of_trials(
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
     database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
-    kinds_us = _kinds_us(trials)
+    of_kinds = by_name(each.kinds_us for each in trials)
+    kinds_us = {name: np.sort(np.concatenate(parts)) for name, parts in of_kinds.items()}
     slowest_s = max(response_s, *map(_mean_s, kinds_us.values()), 0.0)
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
@@ -265,23 +273,15 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
     return found
 
 
-def _kinds_us(trials: Sequence[Trial]) -> dict[str, Microseconds]:
-    """By kind of request: its response times, sorted."""
-    names = dict.fromkeys(name for each in trials for name in each.kinds_us)
-    return {
-        name: np.sort(np.concatenate([of.kinds_us[name] for of in trials if name in of.kinds_us]))
-        for name in names
-    }
-
-
 def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
     """The mean of each stage over all completions, in milliseconds."""
-    names = dict.fromkeys(name for each in trials for name in each.stages_ms)
+    answered = [each for each in trials if each.completions]
+    known = by_name(
+        {name: (ms, each.completions) for name, ms in each.stages_ms.items()} for each in answered
+    )
     return {
-        name: sum(each.stages_ms[name] * each.completions for each in having_it)
-        / sum(each.completions for each in having_it)
-        for name in names
-        if (having_it := [each for each in trials if name in each.stages_ms and each.completions])
+        name: sum(ms * count for ms, count in of) / sum(count for _, count in of)
+        for name, of in known.items()
     }
 
 

@@ -67,9 +67,8 @@ def _estimate(row: Row, metric: str) -> Estimate | None:
 
 
 def _extras(row: Row) -> dict[str, Estimate]:
-    blocks = [each.extras for each in row.valid_blocks]
-    names = dict.fromkeys(name for each in blocks for name in each)
-    return {name: over_blocks([each[name] for each in blocks if name in each]) for name in names}
+    known = estimates.by_name(each.extras for each in row.valid_blocks)
+    return {name: over_blocks(values) for name, values in known.items()}
 
 
 def over_blocks(values: Sequence[float]) -> Estimate:

@@ -68,7 +68,7 @@ class Limit:
 
     cell: Cell
     walks: tuple[Walk, ...]
-    flags: tuple[str, ...] = ()
+    flags: Sequence[str] = ()
     """The flags of the cell's row."""
     reason: str | None = None
     """Why the cell has no walk in a block, in words."""
@@ -195,11 +195,7 @@ def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
     """The results of a cell's trials in one block (`estimates.Extras`): its limit and the ends of
     its bracket, as far as they were found."""
     found = bracket({each.rate_per_s: each.met for each in steps(trials, objective)})
-    rates = {
-        "limit_per_s": found.limit_per_s,
-        "met_per_s": found.met_per_s,
-        "failed_per_s": found.failed_per_s,
-    }
+    rates = {name: getattr(found, name) for name in ("limit_per_s", "met_per_s", "failed_per_s")}
     return {name: rate for name, rate in rates.items() if rate is not None}
 
 
@@ -210,8 +206,4 @@ def limits(
 ) -> list[Limit]:
     """The limit of each cell, in the order of `cells`; `said` has flags and a reason by cell id."""
     walked = walks(found)
-    return [
-        Limit(cell, walked.get(cell.id, ()), tuple(flags), reason)
-        for cell in cells
-        for flags, reason in [said.get(cell.id, ((), None))]
-    ]
+    return [Limit(cell, walked.get(cell.id, ()), *said.get(cell.id, ((), None))) for cell in cells]

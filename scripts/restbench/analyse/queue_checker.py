@@ -153,10 +153,7 @@ def _more_than_once(of: History, found: _Findings) -> None:
             also = f", and is left in the queue {len(left)} times" if left else ""
             found.add("R2", f"{token} was {how}{also}", *(each.returned_ns or 0 for each in pops))
     tokens: dict[tuple[str, int], set[str | None]] = defaultdict(set)
-    for pop in chain.from_iterable(of.taken.values()):
-        if pop.id is not None:
-            tokens[pop.queue, pop.id].add(pop.token)
-    for message in of.left:
+    for message in chain[Request | RemainingMessage](*of.taken.values(), of.left):
         if message.id is not None:
             tokens[message.queue, message.id].add(message.token)
     for (queue, number), several in tokens.items():
@@ -238,15 +235,15 @@ class _Timeline:
 def _timelines(of: History) -> dict[Address, _Timeline]:
     found: dict[Address, _Timeline] = defaultdict(_Timeline)
     for token, send in of.sends.items():
-        answered = send.returned_ns if send.outcome == "ok" else None
+        answered = send.returned_ns or 0 if send.outcome == "ok" else _FOREVER
         pops = [each for each in of.taken.get(token, ()) if each.address == send.address]
-        left = [each for each in of.left_by_token.get(token, ()) if each.address == send.address]
-        if send.outcome != "fail" and (pops or left):
+        is_left = any(each.address == send.address for each in of.left_by_token.get(token, ()))
+        if send.outcome != "fail" and (pops or is_left):
             ended, began = min(
                 ((each.returned_ns or 0, each.invoked_ns) for each in pops),
                 default=(_FOREVER, _FOREVER),
             )
-            row = (token, send.invoked_ns, _FOREVER if answered is None else answered, began, ended)
+            row = (token, send.invoked_ns, answered, began, ended)
             found[send.address].rows.append(row)
     for each in of.pops:
         if each.outcome == "ok" and each.token is None:

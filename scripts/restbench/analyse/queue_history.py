@@ -157,8 +157,6 @@ def _brought(attempts: Iterable[Request]) -> list[tuple[str | None, int | None]]
 def _operation(attempts: Sequence[Request]) -> Request:
     """The requests of one key as one operation: done with the first success, begun with the first
     request."""
-    if len(attempts) == 1:
-        return attempts[0]
     done = [each for each in attempts if each.outcome == "ok"]
     brought = [each for each in done if each.token is not None] or done
     began_ns = min(each.invoked_ns for each in attempts)

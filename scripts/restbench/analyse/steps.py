@@ -127,13 +127,9 @@ def _steps(logs: _Logs, cuts: Sequence[int]) -> list[Step]:
         return []
     parts = np.split(logs, cuts)
     deviation, freedom = pooled_deviation(parts), float(logs.size - len(parts))
-    return [
-        Step(at, _ratio(one, two, deviation, freedom))
-        for at, (one, two) in zip(cuts, pairwise(parts), strict=True)
-    ]
-
-
-def _ratio(before: _Logs, after: _Logs, deviation: float, freedom: float) -> Ratio:
-    estimate = math.exp(float(after.mean() - before.mean()))
-    error = deviation * math.sqrt(1 / before.size + 1 / after.size)
-    return Ratio.around(estimate, freedom, error)
+    found = []
+    for at, (before, after) in zip(cuts, pairwise(parts), strict=True):
+        estimate = math.exp(float(after.mean() - before.mean()))
+        error = deviation * math.sqrt(1 / before.size + 1 / after.size)
+        found.append(Step(at, Ratio.around(estimate, freedom, error)))
+    return found

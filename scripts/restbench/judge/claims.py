@@ -12,7 +12,7 @@ from restbench.analyse.comparison import APART
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
-from restbench.experiment.claim_file import Claim, Claims, Metric
+from restbench.experiment.claim_file import Claim, Claims, Metric, Part
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import QuestionResult, asked
@@ -198,19 +198,17 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     if claim.proofs:
         return _by_proofs(claim, run.proofs)
     deciding, others = (
-        _weigh(
-            asked([each for each in claim.parts if each.decides is decides], run.rows, run.margin),
-            run.block_minutes,
-        )
+        _weigh([each for each in claim.parts if each.decides is decides], run)
         for decides in (True, False)
     )
     return _sum_up(claim, deciding, others, run.warned)
 
 
-def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list[PartDecision]:
+def _weigh(parts: Sequence[Part], run: _Run) -> list[PartDecision]:
     """A decision for every question, judged together as one table. The minutes count a question's
     own blocks: not every block of the run need have measured both of its cells."""
-    found = verdicts.judge_table([(each.comparison, each.expect) for each in asked])
+    questions = asked(parts, run.rows, run.margin)
+    found = verdicts.judge_table([(each.comparison, each.expect) for each in questions])
     return [
         PartDecision(
             **vars(each),
@@ -218,10 +216,10 @@ def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list
             if each.unmeasurable and verdict in verdicts.DECIDED
             else verdict,
             more_minutes=None
-            if times is None or block_minutes is None
-            else block_minutes * each.comparison.blocks * (times - 1),
+            if times is None or run.block_minutes is None
+            else run.block_minutes * each.comparison.blocks * (times - 1),
         )
-        for each, verdict in zip(asked, found, strict=True)
+        for each, verdict in zip(questions, found, strict=True)
         for times in [verdicts.more_times(each.comparison, each.expect)]
     ]
 

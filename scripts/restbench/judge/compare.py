@@ -204,13 +204,16 @@ def _differences(
             f"the runs are of different machines ({'; '.join(other)}): their ratio does not show "
             "an effect of the code; --any-machine compares them anyway"
         )
-    versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
+    return [*(f"different machine: {each}" for each in other), *_different(VERSIONS, first, second)]
+
+
+def _different(
+    names: Iterable[str], first: Mapping[str, Any], second: Mapping[str, Any]
+) -> list[str]:
     return [
-        *(f"different machine: {each}" for each in other),
-        *(
-            f"different {name}: {_differing(first.get(name), second.get(name))}"
-            for name in versions
-        ),
+        f"different {name}: {_differing(first.get(name), second.get(name))}"
+        for name in names
+        if first.get(name) != second.get(name)
     ]
 
 
@@ -239,11 +242,4 @@ def _origins(first: Run, second: Run) -> list[str]:
     unknown = [
         run.name for run, its in ((first, one), (second, two)) if its["commit"] == machine.UNKNOWN
     ]
-    return [
-        *(f"the commit of {name} is unknown" for name in unknown),
-        *(
-            f"different {name}: {one[name]} and {two[name]}"
-            for name in one
-            if one[name] != two[name]
-        ),
-    ]
+    return [*(f"the commit of {name} is unknown" for name in unknown), *_different(one, one, two)]
