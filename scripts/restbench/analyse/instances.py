@@ -47,7 +47,6 @@ class Load:
 
     cell: Cell
     arrangements: tuple[Arrangement, ...]
-    """In the order of the rows."""
 
     @property
     def bound(self) -> Arrangement | None:

@@ -69,7 +69,6 @@ class Limit:
     cell: Cell
     walks: tuple[Walk, ...]
     flags: Sequence[str] = ()
-    """The flags of the cell's row."""
     reason: str | None = None
     """Why the cell has no walk in a block, in words."""
 

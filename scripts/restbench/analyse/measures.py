@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -167,20 +167,21 @@ def rows(run: Run) -> list[Row]:
     definition = experiment.load(run.experiment_file, allowed)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
     cores = len(allowed or (0,))
-    unmeasured = [
-        row(definition, cell, planned[cell])
-        for cell in dict.fromkeys((*definition.all_cells(), *planned))
-        if cell in planned
-    ]
     file = run.trials
     objective = definition.objective
     extras = partial(limits.extras, objective) if objective else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
-    return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]
+    return [
+        row(definition, cell, planned[cell], blocks.get(cell.id, ()))
+        for cell in dict.fromkeys((*definition.all_cells(), *planned))
+        if cell in planned
+    ]
 
 
-def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
-    """A row without measurements for a cell of the experiment; `ids` are its tests."""
+def row(
+    definition: Experiment, cell: Cell, ids: tuple[str, ...], blocks: Iterable[Measurement] = ()
+) -> Row:
+    """The row of a cell of the experiment; `ids` are its tests."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    return Row(cell, definition.shape(cell.complexity), ids, (), mix, logs)
+    return Row(cell, definition.shape(cell.complexity), ids, tuple(blocks), mix, logs)

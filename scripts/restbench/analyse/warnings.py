@@ -1,21 +1,6 @@
 """Warnings with a size: how far may a measurement be off, in percent of its throughput? (method,
 rule 10). Pure: one block's numbers in, bounds out.
 
-| kind            | bound on the bias of a block |
-| --- | --- |
-| littles-law     | X R / N - 1, less what requests cut by the ends of the trials explain |
-| users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
-| late-arrivals   | the share of an open load's requests that was sent late, over the rest |
-| count-mismatch  | the gap between generator's and service's count, over the service's |
-| generator-share | share x 5 %: by so much a ratio at the margin appears smaller (judge.guard) |
-| steal           | the share of the machine that the hypervisor took away, over the rest |
-| foreign-load    | the share that went to neither service nor generator, over the rest |
-| warm-up         | how far the first quarter of trials moves the throughput from that of the rest |
-| compiling       | the share of the service's CPU time that its compilers took, over the rest |
-| gc              | the same of garbage collection, which may be due to other cells' garbage |
-| off-cores       | the share of CPU time on cores that the service was not given, over the rest |
-| errors          | failed requests over correct ones: CPU time that was spent on them |
-
 A fact that is not known (None) has no bound. A cell's bias is the MEAN of its blocks' bounds: what
 one block in twenty has biases the mean by a twentieth of it, and more blocks make no more warnings.
 A cell's warning is shown where it exceeds half the usual margin of verdicts; `judge.claims` reports
@@ -49,11 +34,13 @@ Bound: TypeAlias = Callable[[Measurement, int], float | None]
 
 
 def _littles_law(block: Measurement, users: int) -> float | None:
+    """X R / N - 1, less what requests cut by the ends of the trials explain."""
     found = _in_flight(block, users)
     return None if found is None else found[0] - 1 - found[1]
 
 
 def _users_in_flight(block: Measurement, users: int) -> float | None:
+    """1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full)."""
     found = _in_flight(block, users)
     if found is None or found[0] <= 0:
         return None
@@ -77,6 +64,7 @@ def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
 
 
 def _errors(block: Measurement, _users: int) -> float | None:
+    """Failed requests over correct ones: CPU time that was spent on them."""
     return block.errors / block.completions if block.completions else None
 
 

@@ -53,12 +53,10 @@ class Scaling:
 
 
 def fit(levels: Sequence[float], throughputs: Sequence[float], *, amdahl: bool = False) -> Scaling:
-    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency. Raises
-    ValueError where there are fewer levels than parameters or a value is not above 0."""
+    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency.
+    Levels and throughputs are above 0, and as many as parameters or more."""
     n, x = np.asarray(levels, dtype=np.float64), np.asarray(throughputs, dtype=np.float64)
     count = 2 if amdahl else 3
-    if n.size < count or min(n.min(), x.min()) <= 0:
-        raise ValueError(f"a fit of {count} parameters needs as many levels, all above 0")
 
     def residuals(parameters: npt.NDArray[np.float64]) -> Any:
         log_rate, contention, coherency = [*parameters, 0.0][:3]

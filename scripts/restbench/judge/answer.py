@@ -21,7 +21,6 @@ class Answer:
     """Which technique is best, in words, and the tables that the words are made from."""
 
     sentence: str
-    """The answer over the whole run."""
     sure: str
     """How certain the answer is: its intervals and blocks, and whether CPU time agrees."""
     by_throughput: tuple[Leader, ...]

@@ -1,13 +1,5 @@
 """Two builds in one run: the ratio B/A of each cell, paired by block, against the thresholds of the
-experiment's file. Pure.
-
-| state     | of a cell |
-| --- | --- |
-| faulty    | a block of either build failed or gave a wrong answer: the ratios decide nothing |
-| beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
-| no number | a ratio is missing: the cell failed, or had no time, in one of the builds |
-| undecided | the 90 % interval of a ratio contains its threshold, or covers under three blocks |
-| within    | every ratio is shown to keep its threshold |
+experiment's file; `docs/ci.md` has the meaning of each state. Pure.
 
 The number of blocks is fixed before a run, so a verdict needs no earlier look that confirms it.
 """

@@ -128,6 +128,7 @@ class _Run:
     margin: float
     block_minutes: float | None
     warned: Mapping[str, str]
+    """By cell id: its warnings."""
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
@@ -201,7 +202,23 @@ def _decide(claim: Claim, run: _Run) -> Decision:
         _weigh([each for each in claim.parts if each.decides is decides], run)
         for decides in (True, False)
     )
-    return _sum_up(claim, deciding, others, run.warned)
+    counted = [part for part in deciding if part.decides]
+    verdict: Verdict = next(
+        (each for each in PRECEDENCE if any(part.verdict == each for part in counted)),
+        "not-measured",
+    )
+    cells = dict.fromkeys(cell for part in deciding for cell in part.cells)
+    return Decision(
+        claim.id,
+        claim.text,
+        claim.reading,
+        verdict,
+        headline=_headline(verdict, counted),
+        why=_why(verdict, counted),
+        parts=tuple(deciding),
+        context=tuple(others),
+        warned=tuple(f"{cell}: {run.warned[cell]}" for cell in cells if cell in run.warned),
+    )
 
 
 def _weigh(parts: Sequence[Part], run: _Run) -> list[PartDecision]:
@@ -222,33 +239,6 @@ def _weigh(parts: Sequence[Part], run: _Run) -> list[PartDecision]:
         for each, verdict in zip(questions, found, strict=True)
         for times in [verdicts.more_times(each.comparison, each.expect)]
     ]
-
-
-def _sum_up(
-    claim: Claim,
-    parts: Sequence[PartDecision],
-    context: Sequence[PartDecision],
-    warned: Mapping[str, str],
-) -> Decision:
-    """The decision on a claim from its deciding `parts`; `not-measured` where there are none.
-    `warned` maps a cell's id to its warnings."""
-    cells = dict.fromkeys(cell for part in parts for cell in part.cells)
-    counted = [part for part in parts if part.decides]
-    verdict: Verdict = next(
-        (each for each in PRECEDENCE if any(part.verdict == each for part in counted)),
-        "not-measured",
-    )
-    return Decision(
-        claim.id,
-        claim.text,
-        claim.reading,
-        verdict,
-        headline=_headline(verdict, counted),
-        why=_why(verdict, counted),
-        parts=tuple(parts),
-        context=tuple(context),
-        warned=tuple(f"{cell}: {warned[cell]}" for cell in cells if cell in warned),
-    )
 
 
 def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:

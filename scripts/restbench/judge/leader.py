@@ -54,11 +54,10 @@ class Leader:
     """Those of the others that are out of the race: too few blocks for a test, and too slow to be
     the best."""
     warned: tuple[str, ...] = ()
-    """The cells of the group that have warnings, each with its warnings."""
+    """The cells of the group that have warnings, with these."""
     missing: tuple[str, ...] = ()
     """The cells of the group without a number: one of them might be the best."""
     cells: tuple[str, ...] = ()
-    """The ids of all cells of the group."""
     is_order: bool = False
     """Whether no group has an interval: one block gives an order, no verdict."""
 

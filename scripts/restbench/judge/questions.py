@@ -157,14 +157,11 @@ def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> t
         values = combine(values, other, lambda one, two: one - two)
         return f"({name} − {short(term.minus)})", values  # noqa: RUF001 - a minus sign
     if term.per:
-        values = combine(values, _values(term.per, metric, rows, kind), _quotient)
+        other = _values(term.per, metric, rows, kind)
+        # A quotient of 0 is reported as no ratio.
+        values = combine(values, other, lambda one, two: one / two if two > 0 else 0.0)
         return f"({name} / {short(term.per)})", values
     return name, values
-
-
-def _quotient(one: float, two: float) -> float:
-    """The quotient; 0 where `two` is not above 0, which a comparison reports as no ratio."""
-    return one / two if two > 0 else 0.0
 
 
 def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Series:

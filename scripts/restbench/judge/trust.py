@@ -41,7 +41,6 @@ def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
 
 
 def _answers(rows: Sequence[Row]) -> str:
-    """How many answers were right, wrong or errors."""
     right, wrong, errors = (
         sum(int(row.value(name) or 0) for row in rows)
         for name in ("samples", "wrong_answers", "errors")
@@ -98,7 +97,6 @@ def _proofs_sentence(
 
 
 def _repeated_cells(again: Sequence[AgainEntry]) -> str:
-    """Whether cells that were measured twice agree with themselves (A/A)."""
     if not again:
         return ""
     known = [each for each in again if each.low is not None and each.high is not None]
@@ -117,7 +115,6 @@ def _repeated_cells(again: Sequence[AgainEntry]) -> str:
 
 
 def _predecessor_effect(found: PredecessorEntry | None) -> str:
-    """Whether what ran just before a trial shows in its result."""
     if found is None:
         return ""
     shows = "HAS AN EFFECT" if found.p_value <= _SHOWS else "has no detectable effect"
