@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
-from typing import TypeVar
 
 import numpy as np
 
 from restbench.analyse import predecessor, warnings
-from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measurement import KindMeasurement, Measurement, by_name
 from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED, two_sided_t
 from restbench.grouping import grouped
 from restbench.store.trials import Block, Event, Microseconds, Trial
@@ -47,18 +46,8 @@ _STAGES = ("queue", "parse", "compute", "serialize")
 _WEAK_REASONS = ("errors", "no-limit", "given-up")
 #: Function from a cell's trials in a block to the values, by name, that only their driver measures.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
-T = TypeVar("T")
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
 CELL_FACTS = ("connections", "count_gap", "off_cores_share", "foreign_pct", "steal_pct")
-
-
-def by_name(of: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
-    """Each name with the values of those that have it."""
-    found: dict[str, list[T]] = {}
-    for each in of:
-        for name, value in each.items():
-            found.setdefault(name, []).append(value)
-    return found
 
 
 def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
@@ -225,7 +214,9 @@ def completed(found: Measurement, users: int) -> Measurement:
             "throughput_per_s": completions / seconds,
             "service_cpu_pct": _percent(service_ms, 1000 * seconds),
             "littles_mean_ms": 1000 * users * seconds / completions if completions else None,
-            "batch_half_width_pct": _half_width_pct(found.within_block_se, found.trials or 0),
+            "batch_half_width_pct": None
+            if found.within_block_se is None
+            else 100 * two_sided_t((found.trials or 0) - 1) * found.within_block_se,
             "network_ms": (found.mean_ms or 0.0) - sum(stages) if has_network else None,
             "kinds": {
                 name: kind.model_copy(update={"throughput_per_s": kind.completions / seconds})
@@ -242,10 +233,6 @@ def within_block_error(trials: Sequence[Trial]) -> float | None:
     if len(rates) < 3 or not fmean(rates):
         return None
     return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
-
-
-def _half_width_pct(error: float | None, trials: int) -> float | None:
-    return None if error is None else 100 * two_sided_t(trials - 1) * error
 
 
 def percentile_ms(

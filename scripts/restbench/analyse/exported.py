@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from restbench.analyse import estimates, measures, warnings
-from restbench.analyse.measurement import Measurement
+from restbench.analyse.measurement import Measurement, by_name
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.statistics import (
@@ -67,7 +67,7 @@ def _estimate(row: Row, metric: str) -> Estimate | None:
 
 
 def _extras(row: Row) -> dict[str, Estimate]:
-    known = estimates.by_name(each.extras for each in row.valid_blocks)
+    known = by_name(each.extras for each in row.valid_blocks)
     return {name: over_blocks(values) for name, values in known.items()}
 
 

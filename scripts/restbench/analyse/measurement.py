@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from pydantic import Field
 
 from restbench.store.exported import BlockEntry, KindEntry, WarningEntry
+
+T = TypeVar("T")
 
 
 class KindMeasurement(KindEntry):
@@ -55,3 +58,12 @@ def number(of: Measurement | KindMeasurement | None, metric: str) -> float | Non
     missing."""
     known: float | None = getattr(of, metric, None)
     return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known
+
+
+def by_name(of: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Each name with the values of those that have it."""
+    found: dict[str, list[T]] = {}
+    for each in of:
+        for name, value in each.items():
+            found.setdefault(name, []).append(value)
+    return found

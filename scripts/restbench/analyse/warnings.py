@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from restbench.analyse.measurement import Measurement, number
+from restbench.analyse.measurement import Measurement, by_name, number
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.store.exported import WarningEntry
 
@@ -108,11 +108,11 @@ def of_block(block: Measurement, users: int) -> dict[str, float]:
 
 def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ...]:
     """The warnings of a cell that are shown: mean bounds over its blocks, the largest first."""
-    means: dict[str, float] = {}
-    for block in blocks:
-        for kind, percent in of_block(block, users).items():
-            means[kind] = means.get(kind, 0.0) + percent / len(blocks)
-    found = [WarningEntry(kind=kind, bias_percent=mean) for kind, mean in means.items()]
+    known = by_name(of_block(block, users) for block in blocks)
+    found = [
+        WarningEntry(kind=kind, bias_percent=sum(each / len(blocks) for each in percents))
+        for kind, percents in known.items()
+    ]
     shown = [each for each in found if each.bias_percent > SHOWN_ABOVE_PCT]
     return tuple(sorted(shown, key=lambda each: -each.bias_percent))
 

@@ -100,11 +100,13 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
         found.setdefault(name, {})[row.cell.build] = row
     both = {name: (each["A"], each["B"]) for name, each in found.items() if {*each} == {"A", "B"}}
     asked = [
-        (_ratio(first, second, limit), limit)
+        (paired(series(second, limit.metric), series(first, limit.metric), limit.margin), limit)
         for first, second in both.values()
         for limit in thresholds.limits
     ]
-    decided = verdicts.judge_table([(comparison, limit.expect) for comparison, limit in asked])
+    decided = verdicts.judge_table(
+        [(replace(comparison, earlier=None), limit.expect) for comparison, limit in asked]
+    )
     held = iter(
         ThresholdResult(limit, comparison, _STATES[verdict])
         for (comparison, limit), verdict in zip(asked, decided, strict=True)
@@ -113,11 +115,6 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
         Pair(name, *rows_of, tuple(next(held) for _ in thresholds.limits))
         for name, rows_of in both.items()
     ]
-
-
-def _ratio(first: Row, second: Row, limit: Limit) -> Comparison:
-    ones, twos = series(first, limit.metric), series(second, limit.metric)
-    return replace(paired(twos, ones, limit.margin), earlier=None)
 
 
 def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
