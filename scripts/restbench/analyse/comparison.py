@@ -57,8 +57,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The ratio first/second of two series. With one block only there is an `estimate`, but no
-    `ratio`, which has the interval."""
+    """The ratio first/second of two series: of one block an `estimate`, of more also a `ratio`."""
 
     margin: float = MARGIN
     """The smallest difference that counts, as a part of the smaller value: 0.05 is 5 %."""
@@ -150,8 +149,7 @@ def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
 
 
 def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
-    """A row's metric over that of the `usual` row; `lack` is the reason where there is no such
-    row."""
+    """A row's metric over that of the `usual` row; `lack` says why there is no such row."""
     if usual is None:
         return Comparison(lack=lack)
     return paired(series(row, metric), series(usual, metric))
@@ -217,8 +215,7 @@ def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True)
 def best_of_others(
     values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
 ) -> tuple[C, ...]:
-    """For each of two blocks or more the cell that is best in all others; `values` are above 0 and
-    of the same blocks."""
+    """For each of several blocks, which all cells have, the cell that is best in all others."""
     blocks = len(next(iter(values.values())))
     return tuple(
         best_of(

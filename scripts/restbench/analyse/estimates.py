@@ -1,7 +1,5 @@
-"""From trials to numbers: the measurement of a cell in each block (method, rules 1 and 4).
-
-Pure: trials and events in, measurements out.
-"""
+"""From trials and events to the measurement of a cell in each block (method, rules 1 and 4).
+Pure."""
 
 from __future__ import annotations
 
@@ -66,8 +64,7 @@ def measurements(
     """By cell id: a measurement for each block that has trials of the cell, or a reason why it has
     none. `cores` is the machine's number of cores. A block that was cut short is left out, as it
     would weigh as much as a whole one; it counts where there is no whole block, but without the
-    trials' `extras`. A block's fact `extras`, measured by the driver outside of trials, is
-    added."""
+    trials' `extras`. A block's fact `extras`, measured outside of trials, is added."""
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     cut_short = facts.keys() - finished if finished else set()

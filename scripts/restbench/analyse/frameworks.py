@@ -1,7 +1,6 @@
 """What a web framework costs: CPU time per request in each, over that in the service's default and
 in the cheapest; and from which size of work on it no longer matters (`docs/reading-results.md`).
-The cheapest is picked from the same blocks, so ratios to it tend to be too large. Pure functions on
-rows.
+The cheapest is picked from the same blocks, so ratios to it tend to be too large. Pure.
 """
 
 from __future__ import annotations
@@ -73,8 +72,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the
-    rest."""
+    """Cells that differ in framework, handoff, complexity and kernel alone; `cell` has the rest."""
 
     cell: Cell
     sizes: tuple[Size, ...]

@@ -35,8 +35,7 @@ class Measurement(BlockEntry):
     littles_mean_ms: float | None = None
     network_ms: float | None = None
     batch_half_width_pct: float | None = None
-    """Half-width of the throughput's interval over this block's trials: it describes the block, and
-    is no interval over blocks."""
+    """Half-width of the throughput's interval over this block's trials, not over blocks."""
 
     @property
     def samples(self) -> int | None:
@@ -54,8 +53,7 @@ class Measurement(BlockEntry):
 
 
 def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
-    """A metric by its name, from the fields or from the driver's `extras`; None where it is
-    missing."""
+    """A metric by its name, from the fields or the driver's `extras`; None where it is missing."""
     known: float | None = getattr(of, metric, None)
     return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known
 

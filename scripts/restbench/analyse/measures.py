@@ -44,8 +44,7 @@ class Row:
 
     @property
     def work(self) -> float:
-        """The work that a request asks for, to sort the levels of one workload by. A mix is
-        last."""
+        """The work of a request, to sort the levels of one workload by. A mix is last."""
         if self.shape:
             return self.shape.products
         return self.logs.work if self.logs else math.inf
@@ -116,11 +115,9 @@ class Row:
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
     def value(self, metric: str) -> float | None:
-        """The mean over blocks (the sum of a count), None unless every measured block has it.
-
-        A block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
-        completed requests are of another mix (rule 4).
-        """
+        """The mean over blocks (the sum of a count), None unless every measured block has it. A
+        block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
+        completed requests are of another mix (rule 4)."""
         values = self._values(metric)
         if not values:
             return None

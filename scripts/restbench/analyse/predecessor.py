@@ -124,8 +124,7 @@ class _Trials:
         return kept / np.maximum(variance[self.cell], _NOTHING)
 
     def within(self, values: Numbers, weight: Numbers) -> Numbers:
-        """The columns less the mean of the cell in the block, then less the round's weighted
-        mean."""
+        """The columns less the cell's mean in the block, then less the round's weighted mean."""
         values = values - _means(values, self.stratum)
         return values - _means(values, self.round, weight)
 

@@ -192,14 +192,10 @@ def _counted(of: History, found: _Findings) -> None:
         found.add("R8", text)
 
 
+_TIMES = ("send_invoked", "send_returned", "pop_invoked", "pop_returned")
 #: A message of one address that was popped or is left. `send_returned` is _FOREVER where the send
 #: has no certain end; the times of the pop are _FOREVER where the message is left.
-_MESSAGE = np.dtype(
-    {
-        "names": ["token", "send_invoked", "send_returned", "pop_invoked", "pop_returned"],
-        "formats": ["O", "i8", "i8", "i8", "i8"],
-    }
-)
+_MESSAGE = np.dtype([("token", "O"), *((name, "i8") for name in _TIMES)])
 Messages = npt.NDArray[Any]
 
 
@@ -223,8 +219,7 @@ class _Timeline:
         return np.array(self.rows, _MESSAGE)
 
     def held_until(self, before_ns: Ints) -> Ints:
-        """For each moment: the latest end of the uncertain pops that began before it; _NEVER where
-        there is none."""
+        """For each moment the latest end of the uncertain pops that began before it, or _NEVER."""
         self.uncertain.sort()
         began = np.array([each for each, _ in self.uncertain], np.int64)
         ends = np.array([_NEVER, *(each for _, each in self.uncertain)], np.int64)

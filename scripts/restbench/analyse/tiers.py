@@ -96,8 +96,7 @@ class Level:
 
     @property
     def waits(self) -> float:
-        """The share of an open load of the same throughput that would wait at the limiting
-        station."""
+        """The share of an open load of this throughput that waits at the limiting station."""
         return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
 
     @property
@@ -115,8 +114,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Family:
-    """Cells that differ in their users alone, with the network of the cell with the fewest
-    users."""
+    """Cells that differ in their users alone, with the network of the fewest users' cell."""
 
     cell: Cell
     stations: tuple[Station, ...]

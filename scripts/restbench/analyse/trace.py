@@ -192,8 +192,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
-    """The seconds below a fifth of the median, and those without an answer, each with the incidents
-    that overlap it."""
+    """The seconds below a fifth of the median, or without an answer, each with its incidents."""
     limit = STALLED * median(per_s)
     return [
         StallEntry(

@@ -52,8 +52,7 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
 
 
 def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
-    """Users in flight over all users, and how much of that requests cut by the trials' ends
-    explain."""
+    """Users in flight over all, and the part that requests cut by the trials' ends explain."""
     completed = (block.completions or 0) + block.errors
     is_closed = block.extras.keys().isdisjoint(_NOT_CLOSED)
     if block.users_in_flight is None or not completed or not is_closed:

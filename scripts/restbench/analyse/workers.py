@@ -139,8 +139,7 @@ class Grid:
         return own / max(known) if metric == "throughput_per_s" else min(known) / own
 
     def alike(self, users: int) -> list[int]:
-        """The numbers of workers whose throughput cannot be distinguished from the best; empty
-        below three common blocks."""
+        """The numbers of workers not distinguishable from the best; none below three blocks."""
         rows = [row for row in self.rows if row.cell.users == users and row.measured]
         blocks = _blocks(rows)
         if len(blocks) < FEWEST_BLOCKS:
@@ -162,8 +161,7 @@ class Grid:
 def growth(
     rows: Sequence[Row], factor: str, *, amdahl: bool = False, cores: int | None = None
 ) -> Fitted:
-    """How throughput grows with the only factor in which the rows differ, as `published` returns
-    it."""
+    """How throughput grows with the only factor in which the rows differ (`published`)."""
     by_level = {getattr(row.cell, factor): row for row in rows if row.measured}
     levels = sorted(by_level)
     blocks = _blocks([by_level[each] for each in levels])

@@ -72,15 +72,13 @@ class Pair:
 
     @property
     def faults(self) -> Mapping[str, Fault]:
-        """By cell id: the faults that make the command fail whatever the ratios are
-        (`commands.measuring.judge`)."""
+        """By cell id: the faults that make the command fail whatever the ratios are."""
         found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
         return {name: fault for name, fault in found.items() if fault}
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the cell is missing without a fault: no time was left for it, or the runtime of a
-        build does not offer it."""
+        """Whether the cell is missing without a fault: for lack of time, or not offered."""
         flags = {*self.first.flags, *self.second.flags}
         return not self.faults and not flags.isdisjoint(("not-offered", "not-measured"))
 

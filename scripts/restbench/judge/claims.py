@@ -159,11 +159,8 @@ def decide(
     proofs: Sequence[Proof],
     minutes: float | None = None,
 ) -> list[Decision]:
-    """A decision for each claim, in the order of the file, from one run's rows and proofs.
-
-    `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
-    `more_minutes` is not known.
-    """
+    """A decision for each claim, in the order of the file, from one run's rows and proofs. Without
+    `minutes`, which the run's blocks took with starts and warm-up, `more_minutes` is not known."""
     blocks = len({each.block for row in rows for each in row.measured})
     block_minutes = minutes / blocks if minutes is not None and blocks else None
     run = _Run(rows, proofs, claims.margin, block_minutes, _warned(rows, proofs))
@@ -316,8 +313,7 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
-    """By cell id: its warnings, and whether a proof denies that its strategy does what its name
-    says."""
+    """By cell id: its warnings, and whether a proof says that its strategy DOES NOT."""
     denied = {each.key for each in proofs if each.does is False}
     found = {}
     for row in rows:

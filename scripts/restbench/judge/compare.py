@@ -174,8 +174,7 @@ def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
 
 
 def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict) -> Change:
-    """An answer that has become wrong is worse, whatever its speed; so is a cell that fails now, or
-    answers nothing but errors."""
+    """A cell that fails now, answers wrongly or nothing but errors is worse, whatever its speed."""
     answered = (one.value("throughput_per_s") or 0) > 0
     if (
         (answered and any(each.throughput_per_s == 0 for each in two.measured))

@@ -51,8 +51,7 @@ class Leader:
     standings: Mapping[Cell, Verdict] = field(default_factory=dict)
     """By other technique: the verdict on "the best is better than this one"."""
     far: frozenset[Cell] = frozenset()
-    """Those of the others that are out of the race: too few blocks for a test, and too slow to be
-    the best."""
+    """Those of the others that are out of the race, with too few blocks for a test."""
     warned: tuple[str, ...] = ()
     """The cells of the group that have warnings, with these."""
     missing: tuple[str, ...] = ()
@@ -137,8 +136,7 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
 
 
 def of_messages(rows: Sequence[Row]) -> list[Leader]:
-    """The leader of each service with several combinations of queue technique and strategy under
-    one load."""
+    """Each service's leader among several queue techniques and strategies under one load."""
     groups = messages.of_one_load(rows).items()
     found = (of_groups([group], service, "throughput_per_s") for service, group in groups)
     return [each for leaders in found for each in leaders if each.others]

@@ -56,8 +56,7 @@ def _answers(rows: Sequence[Row]) -> str:
 
 
 def proven(proofs: Sequence[Proof]) -> str:
-    """Whether the strategies do what their names say, and whether the claims about queues hold: a
-    sentence for each."""
+    """A sentence on whether strategies do what their names say, and one on claims about queues."""
     if not proofs:
         return "The behaviour of the techniques was not proven."
     # Claims about queues are named by several words (`prove.messages`), strategies by one.
@@ -156,8 +155,7 @@ def warned(rows: Sequence[Row]) -> str:
 
 
 def blocks_of(counts: Iterable[int]) -> str:
-    """How many blocks some numbers rest on, such as `6 blocks` or `3 to 6 blocks`; a count of 0 is
-    ignored."""
+    """How many blocks some numbers rest on, such as `3 to 6 blocks`; a count of 0 is ignored."""
     known = [each for each in counts if each] or [0]
     fewest, most = min(known), max(known)
     return f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"

@@ -113,7 +113,7 @@ def _tested(found: Comparison) -> Ratio | None:
 
 def p_against(found: Comparison, expect: Expectation) -> float:
     """The p value of the test whose rejection contradicts the expectation; 1 without an interval
-    of FEWEST_BLOCKS, or where nothing speaks against the expectation."""
+    of FEWEST_BLOCKS, or where nothing speaks against it."""
     if expect in DIFFERENCES:
         return p_holds(found, "less" if expect == "greater" else "greater")
     ratio, limit = _tested(found), 1 + found.margin
@@ -125,8 +125,7 @@ def p_against(found: Comparison, expect: Expectation) -> float:
 
 
 def p_holds(found: Comparison, expect: Expectation) -> float:
-    """The p value of the test whose rejection confirms the expectation; 1 without an interval
-    of FEWEST_BLOCKS."""
+    """The p value of the test whose rejection confirms the expectation; 1 likewise."""
     ratio, limit = _tested(found), 1 + found.margin
     if ratio is None:
         return 1.0
@@ -145,8 +144,7 @@ def _inside(ratio: Ratio, margin: float) -> bool:
 
 def is_on_margin(found: Comparison, expect: Expectation) -> bool:
     """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look still decides
-    nothing. A verdict that only needs a third block, or the next look's confirmation, is not on the
-    margin."""
+    nothing, with all the blocks that a verdict needs."""
     width = found.half_width_pct
     is_fine = _tested(found) is not None and width is not None and width <= FINEST_PCT
     return is_fine and verdict(found, expect) == "too-imprecise"
@@ -181,8 +179,7 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
 def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> float:
     """The number of blocks after which the half-width of the interval of ln(ratio) is at most
     `half_width`. With n blocks, the part of the error that blocks reduce shrinks as 1/sqrt(n), and
-    so does the t quantile where n - 1 are its degrees of freedom. Infinite where the rest is
-    wider."""
+    so does the t quantile with n - 1 degrees of freedom. Infinite where the rest is wider."""
     by_blocks = ratio.degrees_of_freedom == found.blocks - 1 and ratio.kept_variance is None
     kept = ratio.kept_variance or 0.0
 
