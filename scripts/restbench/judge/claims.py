@@ -12,7 +12,7 @@ from restbench.analyse.comparison import APART
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
-from restbench.experiment.claim_file import Claim, Claims, Metric, Part
+from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import QuestionResult, asked
@@ -218,7 +218,7 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     )
 
 
-def _weigh(parts: Sequence[Part], run: _Run) -> list[PartDecision]:
+def _weigh(parts: Sequence[claim_file.Part], run: _Run) -> list[PartDecision]:
     """A decision for every question, judged together as one table. The minutes count a question's
     own blocks: not every block of the run need have measured both of its cells."""
     questions = asked(parts, run.rows, run.margin)
