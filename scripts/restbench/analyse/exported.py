@@ -50,7 +50,10 @@ def cell_entry(row: Row) -> CellEntry:
         mix=row.mix,
         logs=row.logs,
         **{metric: _estimate(row, metric) for metric in _ESTIMATED},
-        extras=_extras(row),
+        extras={
+            name: over_blocks(values)
+            for name, values in by_name(each.extras for each in row.valid_blocks).items()
+        },
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
         warnings=row.warnings,
@@ -64,11 +67,6 @@ def _estimate(row: Row, metric: str) -> Estimate | None:
         return None
     low, high = row.ends(metric)
     return Estimate(value=value, low=low, high=high)
-
-
-def _extras(row: Row) -> dict[str, Estimate]:
-    known = by_name(each.extras for each in row.valid_blocks)
-    return {name: over_blocks(values) for name, values in known.items()}
 
 
 def over_blocks(values: Sequence[float]) -> Estimate:

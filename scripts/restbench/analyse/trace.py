@@ -119,7 +119,11 @@ def entry(traced: FullTrace) -> TraceEntry:
     kinds = grouped(traced.incidents, lambda each: each.kind)
     return TraceEntry(
         **traced.model_dump(include={*TraceRecord.model_fields}),
-        most_errors_per_s=_most_errors(traced.courses),
+        most_errors_per_s={
+            each.column.removeprefix(BY_CODE).removesuffix("_per_s"): max(filter(None, each.values))
+            for each in traced.courses
+            if each.column.startswith(BY_CODE) and any(each.values)
+        },
         throughput=steadiness(per_s),
         response=steadiness(column["mean_ms"]),
         stalls=tuple(stalls(per_s, traced.incidents)),
@@ -133,14 +137,6 @@ def entry(traced: FullTrace) -> TraceEntry:
         totals=_totals(seen, fmean(per_s)),
         series=tuple(map(joined, [*traced.courses, *_of_database(traced, seen, waits)])),
     )
-
-
-def _most_errors(every: Iterable[Course]) -> dict[str, float]:
-    return {
-        each.column.removeprefix(BY_CODE).removesuffix("_per_s"): max(filter(None, each.values))
-        for each in every
-        if each.column.startswith(BY_CODE) and any(each.values)
-    }
 
 
 def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
