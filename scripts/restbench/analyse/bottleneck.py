@@ -5,10 +5,8 @@ Times are in any unit, rates in its inverse. A demand is the service time that a
 a station, all visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System
 Performance, chapters 3 to 6; Reiser and Lavenberg, JACM 27 (1980), for stations of several servers.
 
-Mean value analysis (MVA) finds the probability that a station of several servers is empty as 1 less
-the sum of all other probabilities, which has no correct digit left where the station is saturated.
-So the same network is solved by convolution (Buzen, CACM 16, 1973), whose terms are all positive:
-the results are those of exact MVA.
+A network is solved by convolution (Buzen, CACM 16, 1973), as exact mean value analysis has no
+correct digit left where a station of several servers is saturated.
 """
 
 from __future__ import annotations

@@ -71,8 +71,7 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
 
     `cpu_s` is a call's CPU time on the `cores` of its client, including the service's where both
     share them; at least S + D + P is assumed. For a Python client, which runs code on one core at a
-    time, `drive.batches.limit_s` also asks with one core. Raises ValueError for an unknown
-    strategy.
+    time, `drive.batches.limit_s` also asks with one core. ValueError for an unknown strategy.
     """
     if not calls:
         return 0.0
@@ -100,9 +99,8 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
 
 def teams_of(strategy: str, threads: int, one: OneCall | None = None) -> tuple[int, int, int, int]:
     """How many threads of a pipeline with `threads` in all do S, C, D and P. Where C holds no
-    thread, its entry is WINDOW, and further threads go to S and D in proportion to their times;
-    evenly if these are unknown.
-    """
+    thread, its entry is WINDOW, and further threads go to S and D in proportion to their times,
+    evenly if these are unknown."""
     if strategy == "pipeline":
         return 1, max(1, threads - 3), 1, 1
     more, s_and_d = max(0, threads - 3), one.s + one.d if one else 0.0
@@ -135,8 +133,7 @@ def nearness(row: Row) -> float | None:
 
 
 def gain(over: Row, of: Row, column: str = "elapsed_s") -> float | None:
-    """The time of one batch over that of another, the median over the blocks; with the column
-    `limit_s`, as the model predicts it."""
+    """The median of one batch's times over another's; of `limit_s`, as the model predicts it."""
     return combine(series(over, column), series(of, column), truediv).median
 
 

@@ -57,8 +57,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The ratio first/second of two series. With one block only there is an `estimate`, but no
-    `ratio`, which has the interval."""
+    """The ratio first/second of two series: of one block an `estimate`, of more also a `ratio`."""
 
     margin: float = MARGIN
     """The smallest difference that counts, as a part of the smaller value: 0.05 is 5 %."""
@@ -133,8 +132,8 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     if lack := _lack(margin, first, second, both):
         return lack
     ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
-    earlier = _paired(ones[:-1], twos[:-1], margin) if len(ones) > 1 else None
-    return replace(_paired(ones, twos, margin), earlier=earlier)
+    earlier = _compared(ones[:-1], twos[:-1], paired_ratio, margin) if len(ones) > 1 else None
+    return replace(_compared(ones, twos, paired_ratio, margin), earlier=earlier)
 
 
 def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
@@ -150,18 +149,10 @@ def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
 
 
 def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
-    """A row's metric over that of the `usual` row; `lack` is the reason where there is no such
-    row."""
+    """A row's metric over that of the `usual` row; `lack` says why there is no such row."""
     if usual is None:
         return Comparison(lack=lack)
     return paired(series(row, metric), series(usual, metric))
-
-
-def _paired(ones: Sequence[float], twos: Sequence[float], margin: float) -> Comparison:
-    if len(ones) == 1:
-        return Comparison(margin, ones[0] / twos[0], blocks=1)
-    ratio = paired_ratio(ones, twos)
-    return Comparison(margin, ratio.estimate, ratio, len(ones))
 
 
 def unpaired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
@@ -169,10 +160,19 @@ def unpaired(first: Series, second: Series, margin: float = MARGIN) -> Compariso
     if lack := _lack(margin, first, second):
         return lack
     ones, twos = list(first.values.values()), list(second.values.values())
+    return _compared(ones, twos, log_welch_ratio, margin)
+
+
+def _compared(
+    ones: Sequence[float],
+    twos: Sequence[float],
+    of: Callable[[Sequence[float], Sequence[float]], Ratio],
+    margin: float,
+) -> Comparison:
     blocks = min(len(ones), len(twos))
     if blocks == 1:
         return Comparison(margin, fmean(ones) / fmean(twos), blocks=1)
-    ratio = log_welch_ratio(ones, twos)
+    ratio = of(ones, twos)
     return Comparison(margin, ratio.estimate, ratio, blocks)
 
 
@@ -215,8 +215,7 @@ def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True)
 def best_of_others(
     values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
 ) -> tuple[C, ...]:
-    """For each of two blocks or more the cell that is best in all others; `values` are above 0 and
-    of the same blocks."""
+    """For each of several blocks, which all cells have, the cell that is best in all others."""
     blocks = len(next(iter(values.values())))
     return tuple(
         best_of(

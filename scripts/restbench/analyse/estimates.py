@@ -1,7 +1,5 @@
-"""From trials to numbers: the measurement of a cell in each block (method, rules 1 and 4).
-
-Pure: trials and events in, measurements out.
-"""
+"""From trials and events to the measurement of a cell in each block (method, rules 1 and 4).
+Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from statistics import fmean, stdev
 import numpy as np
 
 from restbench.analyse import predecessor, warnings
-from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measurement import KindMeasurement, Measurement, by_name
 from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED, two_sided_t
 from restbench.grouping import grouped
 from restbench.store.trials import Block, Event, Microseconds, Trial
@@ -41,6 +39,7 @@ _HARMLESS_EVENTS = (
     "not-durable",
     "unbalanced",
 )
+_STAGES = ("queue", "parse", "compute", "serialize")
 #: The kinds of event that explain less than any other.
 _WEAK_REASONS = ("errors", "no-limit", "given-up")
 #: Function from a cell's trials in a block to the values, by name, that only their driver measures.
@@ -51,12 +50,8 @@ CELL_FACTS = ("connections", "count_gap", "off_cores_share", "foreign_pct", "ste
 
 def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
     """The mean over the trials of each of their extras that all of them have."""
-    names = dict.fromkeys(name for each in trials for name in each.extras)
-    return {
-        name: fmean(each.extras[name] for each in trials)
-        for name in names
-        if all(name in each.extras for each in trials)
-    }
+    known = by_name(each.extras for each in trials)
+    return {name: fmean(values) for name, values in known.items() if len(values) == len(trials)}
 
 
 def measurements(
@@ -69,8 +64,7 @@ def measurements(
     """By cell id: a measurement for each block that has trials of the cell, or a reason why it has
     none. `cores` is the machine's number of cores. A block that was cut short is left out, as it
     would weigh as much as a whole one; it counts where there is no whole block, but without the
-    trials' `extras`. A block's fact `extras`, measured by the driver outside of trials, is
-    added."""
+    trials' `extras`. A block's fact `extras`, measured outside of trials, is added."""
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     cut_short = facts.keys() - finished if finished else set()
@@ -84,10 +78,10 @@ def measurements(
             if each.completions and "rate_per_s" not in each.extras  # those rates follow a plan
         ]
     )
-    said: dict[tuple[str, int], list[Event]] = {}
-    for event in events:
-        if event.cell is not None and event.block is not None:
-            said.setdefault((event.cell, event.block), []).append(event)
+    said = grouped(
+        (each for each in events if each.cell is not None and each.block is not None),
+        lambda each: (each.cell or "", each.block or 0),
+    )
     by_cell: dict[str, list[Measurement]] = {}
     for cell, block in sorted({*found, *said}, key=lambda key: key[1]):
         key = (cell, block)
@@ -146,9 +140,9 @@ def of_trials(
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
     database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
-    kinds_us = _kinds_us(trials)
+    of_kinds = by_name(each.kinds_us for each in trials)
+    kinds_us = {name: np.sort(np.concatenate(parts)) for name, parts in of_kinds.items()}
     slowest_s = max(response_s, *map(_mean_s, kinds_us.values()), 0.0)
-    told_us = elapsed_us if _holds_response_times(trials, slowest_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
@@ -157,11 +151,7 @@ def of_trials(
         reason=reason,
         trials=len(trials),
         seconds=seconds,
-        mean_ms=_mean_ms(told_us),
-        p50_ms=percentile_ms(told_us, 50),
-        p90_ms=percentile_ms(told_us, 90),
-        p95_ms=percentile_ms(told_us, 95),
-        p99_ms=percentile_ms(told_us, 99),
+        **_response_times(trials, elapsed_us, slowest_s, (50, 90, 95, 99)),
         completions=completions,
         errors=errors,
         wrong_answers=wrong,
@@ -169,11 +159,13 @@ def of_trials(
         load_cpu_pct=_percent(load_ms, 1000 * seconds),
         machine_cpu_pct=_percent(busy_ms, machine_ms),
         memory_mib=max(memory, default=None),
-        queue_ms=stages.get("queue"),
-        parse_ms=stages.get("parse"),
-        compute_ms=stages.get("compute"),
-        serialize_ms=stages.get("serialize"),
-        kinds=_kinds(kinds_us, trials),
+        **{f"{name}_ms": stages.get(name) for name in _STAGES},
+        kinds={
+            name: KindMeasurement(
+                completions=int(each.size), **_response_times(trials, each, _mean_s(each), (50, 95))
+            )
+            for name, each in kinds_us.items()
+        },
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
         users_in_flight=sum(each.users_in_flight * each.seconds for each in trials) / seconds,
         steal_pct=_percent(steal_ms, machine_ms),
@@ -187,14 +179,20 @@ def of_trials(
     return completed(found, users)
 
 
-def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
-    """Whether trials are long enough for response times with this mean to be reported. Those of an
-    open load always are: its users are connections, whose number says nothing of the response
-    time."""
-    if "rate_per_s" in trials[0].extras:
-        return True
+def _response_times(
+    trials: Sequence[Trial], elapsed_us: Microseconds, mean_s: float, percents: Sequence[int]
+) -> dict[str, float | None]:
+    """Mean and percentiles of sorted response times, where trials are long enough for such a mean
+    to be reported. Those of an open load always are: its users are connections, whose number says
+    nothing of the response time."""
     kept_s = sum(each.seconds for each in trials) / len(trials)
-    return RESPONSES_FOR_A_MEAN * response_s <= kept_s and response_s <= LONGEST_FOR_A_MEAN_S
+    is_long = RESPONSES_FOR_A_MEAN * mean_s <= kept_s and mean_s <= LONGEST_FOR_A_MEAN_S
+    told_us = elapsed_us if is_long or "rate_per_s" in trials[0].extras else elapsed_us[:0]
+    enough = told_us.size >= COMPLETIONS_FOR_A_MEAN
+    return {
+        "mean_ms": float(told_us.mean()) / 1000 if enough else None,
+        **{f"p{percent}_ms": percentile_ms(told_us, percent) for percent in percents},
+    }
 
 
 def completed(found: Measurement, users: int) -> Measurement:
@@ -205,7 +203,7 @@ def completed(found: Measurement, users: int) -> Measurement:
     service_ms = (
         None if found.cpu_ms_per_request is None else found.cpu_ms_per_request * completions
     )
-    known = (found.queue_ms, found.parse_ms, found.compute_ms, found.serialize_ms)
+    known = (getattr(found, f"{name}_ms") for name in _STAGES)
     stages = [each for each in known if each is not None]
     has_network = found.mean_ms is not None and bool(stages)
     return found.model_copy(
@@ -213,7 +211,9 @@ def completed(found: Measurement, users: int) -> Measurement:
             "throughput_per_s": completions / seconds,
             "service_cpu_pct": _percent(service_ms, 1000 * seconds),
             "littles_mean_ms": 1000 * users * seconds / completions if completions else None,
-            "batch_half_width_pct": _half_width_pct(found.within_block_se, found.trials or 0),
+            "batch_half_width_pct": None
+            if found.within_block_se is None
+            else 100 * two_sided_t((found.trials or 0) - 1) * found.within_block_se,
             "network_ms": (found.mean_ms or 0.0) - sum(stages) if has_network else None,
             "kinds": {
                 name: kind.model_copy(update={"throughput_per_s": kind.completions / seconds})
@@ -230,10 +230,6 @@ def within_block_error(trials: Sequence[Trial]) -> float | None:
     if len(rates) < 3 or not fmean(rates):
         return None
     return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
-
-
-def _half_width_pct(error: float | None, trials: int) -> float | None:
-    return None if error is None else 100 * two_sided_t(trials - 1) * error
 
 
 def percentile_ms(
@@ -261,50 +257,20 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
     return found
 
 
-def _kinds_us(trials: Sequence[Trial]) -> dict[str, Microseconds]:
-    """By kind of request: its response times, sorted."""
-    names = dict.fromkeys(name for each in trials for name in each.kinds_us)
-    return {
-        name: np.sort(np.concatenate([of.kinds_us[name] for of in trials if name in of.kinds_us]))
-        for name in names
-    }
-
-
-def _kinds(
-    kinds_us: Mapping[str, Microseconds], trials: Sequence[Trial]
-) -> dict[str, KindMeasurement]:
-    """By kind of request: its measurement; `completed` adds the throughput."""
-    found = {}
-    for name, elapsed_us in kinds_us.items():
-        holds = _holds_response_times(trials, _mean_s(elapsed_us))
-        told_us = elapsed_us if holds else elapsed_us[:0]
-        found[name] = KindMeasurement(
-            completions=int(elapsed_us.size),
-            mean_ms=_mean_ms(told_us),
-            p50_ms=percentile_ms(told_us, 50),
-            p95_ms=percentile_ms(told_us, 95),
-        )
-    return found
-
-
 def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
     """The mean of each stage over all completions, in milliseconds."""
-    names = dict.fromkeys(name for each in trials for name in each.stages_ms)
+    answered = [each for each in trials if each.completions]
+    known = by_name(
+        {name: (ms, each.completions) for name, ms in each.stages_ms.items()} for each in answered
+    )
     return {
-        name: sum(each.stages_ms[name] * each.completions for each in having_it)
-        / sum(each.completions for each in having_it)
-        for name in names
-        if (having_it := [each for each in trials if name in each.stages_ms and each.completions])
+        name: sum(ms * count for ms, count in of) / sum(count for _, count in of)
+        for name, of in known.items()
     }
 
 
 def _mean_s(elapsed_us: Microseconds) -> float:
     return float(elapsed_us.mean()) / 1e6 if elapsed_us.size else 0.0
-
-
-def _mean_ms(elapsed_us: Microseconds) -> float | None:
-    enough = elapsed_us.size >= COMPLETIONS_FOR_A_MEAN
-    return float(elapsed_us.mean()) / 1000 if enough else None
 
 
 def _total(values: Iterable[float | None]) -> float | None:

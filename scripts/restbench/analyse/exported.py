@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from restbench.analyse import estimates, measures, warnings
-from restbench.analyse.measurement import Measurement
+from restbench.analyse.measurement import Measurement, by_name
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.statistics import (
@@ -50,7 +50,10 @@ def cell_entry(row: Row) -> CellEntry:
         mix=row.mix,
         logs=row.logs,
         **{metric: _estimate(row, metric) for metric in _ESTIMATED},
-        extras=_extras(row),
+        extras={
+            name: over_blocks(values)
+            for name, values in by_name(each.extras for each in row.valid_blocks).items()
+        },
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
         warnings=row.warnings,
@@ -64,12 +67,6 @@ def _estimate(row: Row, metric: str) -> Estimate | None:
         return None
     low, high = row.ends(metric)
     return Estimate(value=value, low=low, high=high)
-
-
-def _extras(row: Row) -> dict[str, Estimate]:
-    blocks = [each.extras for each in row.valid_blocks]
-    names = dict.fromkeys(name for each in blocks for name in each)
-    return {name: over_blocks([each[name] for each in blocks if name in each]) for name in names}
 
 
 def over_blocks(values: Sequence[float]) -> Estimate:

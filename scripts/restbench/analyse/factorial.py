@@ -109,8 +109,7 @@ class Factorial:
     def half_width(self, squares: float = 1.0, future_runs: float = math.inf) -> float:
         """The half-width of the interval of a weighted sum of coefficients (q0 is one of them),
         with `squares` as the sum of the squared weights: one effect, a contrast of several, or all
-        of them, which give a cell's mean. With `future_runs`, of the mean of so many further
-        runs."""
+        of them, which give a cell's mean. With `future_runs`, of the mean of so many more runs."""
         variance = squares / (len(self.means) * len(self.blocks)) + 1 / future_runs
         quantile = two_sided_t(self.degrees_of_freedom, self.confidence)
         return quantile * self.s_e * math.sqrt(variance)
@@ -133,16 +132,14 @@ class Factorial:
 
     @property
     def lenth_margin(self) -> float:
-        """With one run per cell: the margin that effects which are only noise mostly stay
-        within."""
+        """With one run per cell: the margin that mere noise mostly stays within."""
         sizes = [abs(each.q) for each in self.effects]
         limit = 2.5 * 1.5 * median(sizes)
         pseudo_error = 1.5 * median([size for size in sizes if size < limit] or [0.0])
         return pseudo_error * two_sided_t(len(sizes) / 3, self.confidence)
 
     def distinguishable(self) -> list[Effect]:
-        """The effects that Holm's test over all of them distinguishes from 0, largest share
-        first."""
+        """The effects that Holm's test distinguishes from 0, the largest share first."""
         level = 1 - self.confidence
         found = [each for each in self.effects if each.p_holm is not None and each.p_holm <= level]
         return sorted(found, key=lambda each: -each.share_pct)
@@ -174,11 +171,8 @@ def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
 
 
 def analyse(design: Design, values: Values, confidence: float = CONFIDENCE) -> Factorial:
-    """The effects of a design on its response.
-
-    Raises CellsFailed where no block has every cell, or where the multiplicative model was asked
-    for and a value is not above 0.
-    """
+    """The effects of a design on its response. Raises CellsFailed where no block has every cell, or
+    where the multiplicative model was asked for and a value is not above 0."""
     blocks, left_out = _whole_blocks(design, values)
     y = np.array([[cell[block] for block in blocks] for cell in values], dtype=np.float64)
     model = _model(design, y)
@@ -245,8 +239,6 @@ def _percent(part: float, whole: float) -> float:
 
 def _whole_blocks(design: Design, values: Values) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The blocks that have a finite value of every cell, and a sentence for each other one."""
-    if len(values) != design.cell_count:
-        raise ValueError(f"the design has {design.cell_count} cells, values has {len(values)}")
     whole, left_out = [], []
     for block in sorted({block for cell in values for block in cell}):
         lacking = [

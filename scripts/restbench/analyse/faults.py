@@ -16,6 +16,20 @@ from restbench.analyse.queue_history import Request
 LATEST_ANSWER_S = 1.5
 FIRST_SUCCESS_S = 2.0
 ALL_SUCCEED_S = 5.0
+#: By a trial's extra: what it must not exceed, and the complaint where it does.
+_PROMISES = (
+    ("died", 0.0, "the service's process ended"),
+    ("unanswered", 0.0, "{:.0f} requests were never answered"),
+    ("refused_wrongly", 0.0, "{:.0f} 5xx answers other than 503 with Retry-After"),
+    ("refused_valid", 0.0, "{:.0f} valid requests were refused with 4xx"),
+    ("latest_s", LATEST_ANSWER_S, "an answer took {:.2f} s"),
+    ("first_s", FIRST_SUCCESS_S, "the first success came {:.2f} s after the recovery"),
+    (
+        "failed_later",
+        0.0,
+        f"{{:.0f}} requests failed later than {ALL_SUCCEED_S:.0f} s after the recovery",
+    ),
+)
 #: The client's own deadline: longer than any time that a service may need, a pause included.
 DEADLINE_S = 12.0
 
@@ -130,22 +144,8 @@ def verdict(of: Mapping[str, float]) -> str:
 
 def complaints(of: Mapping[str, float]) -> list[str]:
     """Which of its promises the service did not keep, by a trial's extras."""
-    found = ["the service's process ended"] if of["died"] else []
-    if never := of["unanswered"]:
-        found.append(f"{never:.0f} requests were never answered")
-    if wrongly := of["refused_wrongly"]:
-        found.append(f"{wrongly:.0f} 5xx answers other than 503 with Retry-After")
-    if refused := of.get("refused_valid"):
-        found.append(f"{refused:.0f} valid requests were refused with 4xx")
-    if of["latest_s"] > LATEST_ANSWER_S:
-        found.append(f"an answer took {of['latest_s']:.2f} s")
-    if of["first_s"] > FIRST_SUCCESS_S:
-        found.append(f"the first success came {of['first_s']:.2f} s after the recovery")
-    if later := of["failed_later"]:
-        found.append(
-            f"{later:.0f} requests failed later than {ALL_SUCCEED_S:.0f} s after the recovery"
-        )
-    return found
+    known = [(of.get(name, 0.0), most, text) for name, most, text in _PROMISES]
+    return [text.format(value) for value, most, text in known if value > most]
 
 
 @dataclass(frozen=True)

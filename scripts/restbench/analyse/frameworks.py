@@ -1,17 +1,13 @@
 """What a web framework costs: CPU time per request in each, over that in the service's default and
-in the cheapest; and from which size of work on it no longer matters. Pure functions on rows.
-
-Sizes are ordered by their work: the CPU time per request in the cheapest framework. At a size the
-framework does not matter where EVERY framework's CPU time over that of the cheapest has a 95 %
-interval that ends below 1 + MARGIN. The size from which on it no longer matters is the smallest
-measured one at which that holds, and at all larger ones. The cheapest is picked from the same
-blocks, so ratios to it tend to be too large.
+in the cheapest; and from which size of work on it no longer matters (`docs/reading-results.md`).
+The cheapest is picked from the same blocks, so ratios to it tend to be too large. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from restbench.analyse.comparison import (
     MARGIN,
@@ -76,8 +72,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the
-    rest."""
+    """Cells that differ in framework, handoff, complexity and kernel alone; `cell` has the rest."""
 
     cell: Cell
     sizes: tuple[Size, ...]
@@ -86,12 +81,8 @@ class Load:
     @property
     def from_size(self) -> Size | None:
         """The smallest size from which on the framework does not matter; None without one."""
-        found = None
-        for each in reversed(self.sizes):
-            if not each.is_alike:
-                break
-            found = each
-        return found
+        alike = list(takewhile(lambda each: each.is_alike, reversed(self.sizes)))
+        return alike[-1] if alike else None
 
 
 def loads(rows: Sequence[Row]) -> list[Load]:

@@ -1,8 +1,7 @@
 """Several instances of a service compared with one: throughput and CPU time per request of each
 arrangement over those of one unbound instance, which the kernel places. Pure functions on rows.
 
-The best strategy of the one instance is picked from the same blocks, so ratios to it tend to be too
-small.
+The one instance's best strategy is of the same blocks, so ratios to it tend to be too small.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ class Load:
 
     cell: Cell
     arrangements: tuple[Arrangement, ...]
-    """In the order of the rows."""
 
     @property
     def bound(self) -> Arrangement | None:

@@ -68,8 +68,7 @@ class Limit:
 
     cell: Cell
     walks: tuple[Walk, ...]
-    flags: tuple[str, ...] = ()
-    """The flags of the cell's row."""
+    flags: Sequence[str] = ()
     reason: str | None = None
     """Why the cell has no walk in a block, in words."""
 
@@ -103,8 +102,7 @@ class Limit:
         return None if None in found else max((each for each in found if each), default=None)
 
     def met_latency_ms(self, percent: int) -> float | None:
-        """A latency percentile at the highest rate that met the objective: the mean over blocks
-        (rule 8)."""
+        """A percentile at the highest rate that met the objective: the mean over blocks."""
         found = [latency_ms(each.met, percent) for each in self.walks if each.met]
         known = [each for each in found if each is not None]
         return fmean(known) if known else None
@@ -192,14 +190,9 @@ def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
 
 
 def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
-    """The results of a cell's trials in one block (`estimates.Extras`): its limit and the ends of
-    its bracket, as far as they were found."""
+    """A cell's limit and bracket in one block, as far as they were found (`estimates.Extras`)."""
     found = bracket({each.rate_per_s: each.met for each in steps(trials, objective)})
-    rates = {
-        "limit_per_s": found.limit_per_s,
-        "met_per_s": found.met_per_s,
-        "failed_per_s": found.failed_per_s,
-    }
+    rates = {name: getattr(found, name) for name in ("limit_per_s", "met_per_s", "failed_per_s")}
     return {name: rate for name, rate in rates.items() if rate is not None}
 
 
@@ -210,8 +203,4 @@ def limits(
 ) -> list[Limit]:
     """The limit of each cell, in the order of `cells`; `said` has flags and a reason by cell id."""
     walked = walks(found)
-    return [
-        Limit(cell, walked.get(cell.id, ()), tuple(flags), reason)
-        for cell in cells
-        for flags, reason in [said.get(cell.id, ((), None))]
-    ]
+    return [Limit(cell, walked.get(cell.id, ()), *said.get(cell.id, ((), None))) for cell in cells]

@@ -30,8 +30,7 @@ def of_run(run: Run) -> list[WindowEntry]:
 
 
 def _observed(cell: str, folder: CellFolder) -> WindowEntry:
-    """The observations of one window, without the values of collectors that have no sample in
-    it."""
+    """The observations of one window, of the collectors that have a sample in it."""
     record = read_model(folder.window_record, LongWindow)
     machine = collected.machine_use(folder.sar_json, record.window)
     service = collected.process_use(folder.pidstat, record.window, record.service_pids)

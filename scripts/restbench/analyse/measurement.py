@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from pydantic import Field
 
 from restbench.store.exported import BlockEntry, KindEntry, WarningEntry
+
+T = TypeVar("T")
 
 
 class KindMeasurement(KindEntry):
@@ -32,8 +35,7 @@ class Measurement(BlockEntry):
     littles_mean_ms: float | None = None
     network_ms: float | None = None
     batch_half_width_pct: float | None = None
-    """Half-width of the throughput's interval over this block's trials: it describes the block, and
-    is no interval over blocks."""
+    """Half-width of the throughput's interval over this block's trials, not over blocks."""
 
     @property
     def samples(self) -> int | None:
@@ -51,7 +53,15 @@ class Measurement(BlockEntry):
 
 
 def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
-    """A metric by its name, from the fields or from the driver's `extras`; None where it is
-    missing."""
+    """A metric by its name, from the fields or the driver's `extras`; None where it is missing."""
     known: float | None = getattr(of, metric, None)
     return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known
+
+
+def by_name(of: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Each name with the values of those that have it."""
+    found: dict[str, list[T]] = {}
+    for each in of:
+        for name, value in each.items():
+            found.setdefault(name, []).append(value)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -44,8 +44,7 @@ class Row:
 
     @property
     def work(self) -> float:
-        """The work that a request asks for, to sort the levels of one workload by. A mix is
-        last."""
+        """The work of a request, to sort the levels of one workload by. A mix is last."""
         if self.shape:
             return self.shape.products
         return self.logs.work if self.logs else math.inf
@@ -116,11 +115,9 @@ class Row:
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
     def value(self, metric: str) -> float | None:
-        """The mean over blocks (the sum of a count), None unless every measured block has it.
-
-        A block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
-        completed requests are of another mix (rule 4).
-        """
+        """The mean over blocks (the sum of a count), None unless every measured block has it. A
+        block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
+        completed requests are of another mix (rule 4)."""
         values = self._values(metric)
         if not values:
             return None
@@ -167,20 +164,21 @@ def rows(run: Run) -> list[Row]:
     definition = experiment.load(run.experiment_file, allowed)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
     cores = len(allowed or (0,))
-    unmeasured = [
-        row(definition, cell, planned[cell])
-        for cell in dict.fromkeys((*definition.all_cells(), *planned))
-        if cell in planned
-    ]
     file = run.trials
     objective = definition.open.objective if definition.open else None
     extras = partial(limits.extras, objective) if objective else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
-    return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]
+    return [
+        row(definition, cell, planned[cell], blocks.get(cell.id, ()))
+        for cell in dict.fromkeys((*definition.all_cells(), *planned))
+        if cell in planned
+    ]
 
 
-def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
-    """A row without measurements for a cell of the experiment; `ids` are its tests."""
+def row(
+    definition: Experiment, cell: Cell, ids: tuple[str, ...], blocks: Iterable[Measurement] = ()
+) -> Row:
+    """The row of a cell of the experiment; `ids` are its tests."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    return Row(cell, definition.shape(cell.complexity), ids, (), mix, logs)
+    return Row(cell, definition.shape(cell.complexity), ids, tuple(blocks), mix, logs)

@@ -122,10 +122,9 @@ def of_one_load(rows: Iterable[Row]) -> dict[ServiceName, list[Row]]:
     return found if len(found) == len(loads) else {}
 
 
-def known_of_database(rows: Iterable[Row]) -> list[str]:
+def known_of_database(rows: Sequence[Row]) -> list[str]:
     """The names in DATABASE of which any row has a value."""
-    those = list(rows)
-    return [name for name in DATABASE if any(row.value(name) is not None for row in those)]
+    return [name for name in DATABASE if any(row.value(name) is not None for row in rows)]
 
 
 def time_breakdowns(rows: Iterable[Row]) -> list[TimeBreakdown]:

@@ -77,8 +77,7 @@ def ratio(row: Row, name: str) -> Comparison:
 
 
 def soap_ms(row: Row, language: str) -> float | None:
-    """How much longer a client's call takes with SOAP than with REST: the median over the
-    blocks."""
+    """How much longer a client's call takes with SOAP than with REST: the blocks' median."""
     rest, soap = (series(row, f"{language}_{each}_call_ms") for each in ("rest", "soap"))
     return combine(soap, rest, sub).median
 

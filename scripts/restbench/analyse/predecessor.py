@@ -1,11 +1,9 @@
 """Does a trial's place in its block show in its result: what ran before it (method, rule 2), and
 whether it is among the first (rule 3)? Pure.
 
-The effect of what ran before is found by regression: the logarithm of a trial's throughput, less
-the means of its cell in its block and of its round, on what ran just before it. Cells are weighted
-by their own spread: trials of one cell differ by 20 %, of another by 1 %. The test is by
-randomisation: the order within each round is drawn anew, as the run drew it. So noise need not be
-normal, and one p value holds for all effects.
+The effect of what ran before is found by the regression that rule 2 describes. Cells are weighted
+by their own spread, as trials of one cell differ by 20 %, of another by 1 %. By randomisation noise
+need not be normal, and one p value holds for all effects.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ import numpy.typing as npt
 
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import CONFIDENCE, pooled_deviation, t_tail
+from restbench.grouping import grouped
 from restbench.store.quoted import PredecessorEntry
 
 #: The fewest trials of a cell in a block for it to count, and the fewest trials behind an effect.
@@ -125,8 +124,7 @@ class _Trials:
         return kept / np.maximum(variance[self.cell], _NOTHING)
 
     def within(self, values: Numbers, weight: Numbers) -> Numbers:
-        """The columns less the mean of the cell in the block, then less the round's weighted
-        mean."""
+        """The columns less the cell's mean in the block, then less the round's weighted mean."""
         values = values - _means(values, self.stratum)
         return values - _means(values, self.round, weight)
 
@@ -167,15 +165,11 @@ def start_gaps(course: Course) -> dict[tuple[int, str], float]:
     of their throughput over the median of their cell in the block, less the median of this value
     over the other trials of the round. So what slows down all trials of a round has no effect.
     """
-    places = [(block, cell) for block, _, cell, _ in course]
-    logs = [math.log(per_s) for *_, per_s in course]
-    of_place: dict[tuple[int, str], list[float]] = {}
-    for place, log in zip(places, logs, strict=True):
-        of_place.setdefault(place, []).append(log)
-    usual = {place: median(of) for place, of in of_place.items()}
+    of_place = grouped(course, lambda each: (each[0], each[2]))
+    usual = {place: median(math.log(each[3]) for each in of) for place, of in of_place.items()}
     ahead: dict[tuple[int, str], list[float]] = {}
-    for _, positions in groupby(range(len(course)), key=lambda n: course[n][:2]):
-        here = [(places[n], logs[n] - usual[places[n]]) for n in positions]
+    for (block, _), trials in groupby(course, key=lambda each: each[:2]):
+        here = [((block, of), math.log(per_s) - usual[block, of]) for *_, of, per_s in trials]
         for n, (place, own) in enumerate(here):
             if others := [of for _, of in (*here[:n], *here[n + 1 :])]:
                 ahead.setdefault(place, []).append(own - median(others))

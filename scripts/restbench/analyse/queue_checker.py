@@ -153,10 +153,7 @@ def _more_than_once(of: History, found: _Findings) -> None:
             also = f", and is left in the queue {len(left)} times" if left else ""
             found.add("R2", f"{token} was {how}{also}", *(each.returned_ns or 0 for each in pops))
     tokens: dict[tuple[str, int], set[str | None]] = defaultdict(set)
-    for pop in chain.from_iterable(of.taken.values()):
-        if pop.id is not None:
-            tokens[pop.queue, pop.id].add(pop.token)
-    for message in of.left:
+    for message in chain[Request | RemainingMessage](*of.taken.values(), of.left):
         if message.id is not None:
             tokens[message.queue, message.id].add(message.token)
     for (queue, number), several in tokens.items():
@@ -195,14 +192,10 @@ def _counted(of: History, found: _Findings) -> None:
         found.add("R8", text)
 
 
+_TIMES = ("send_invoked", "send_returned", "pop_invoked", "pop_returned")
 #: A message of one address that was popped or is left. `send_returned` is _FOREVER where the send
 #: has no certain end; the times of the pop are _FOREVER where the message is left.
-_MESSAGE = np.dtype(
-    {
-        "names": ["token", "send_invoked", "send_returned", "pop_invoked", "pop_returned"],
-        "formats": ["O", "i8", "i8", "i8", "i8"],
-    }
-)
+_MESSAGE = np.dtype([("token", "O"), *((name, "i8") for name in _TIMES)])
 Messages = npt.NDArray[Any]
 
 
@@ -226,8 +219,7 @@ class _Timeline:
         return np.array(self.rows, _MESSAGE)
 
     def held_until(self, before_ns: Ints) -> Ints:
-        """For each moment: the latest end of the uncertain pops that began before it; _NEVER where
-        there is none."""
+        """For each moment the latest end of the uncertain pops that began before it, or _NEVER."""
         self.uncertain.sort()
         began = np.array([each for each, _ in self.uncertain], np.int64)
         ends = np.array([_NEVER, *(each for _, each in self.uncertain)], np.int64)
@@ -238,15 +230,15 @@ class _Timeline:
 def _timelines(of: History) -> dict[Address, _Timeline]:
     found: dict[Address, _Timeline] = defaultdict(_Timeline)
     for token, send in of.sends.items():
-        answered = send.returned_ns if send.outcome == "ok" else None
+        answered = send.returned_ns or 0 if send.outcome == "ok" else _FOREVER
         pops = [each for each in of.taken.get(token, ()) if each.address == send.address]
-        left = [each for each in of.left_by_token.get(token, ()) if each.address == send.address]
-        if send.outcome != "fail" and (pops or left):
+        is_left = any(each.address == send.address for each in of.left_by_token.get(token, ()))
+        if send.outcome != "fail" and (pops or is_left):
             ended, began = min(
                 ((each.returned_ns or 0, each.invoked_ns) for each in pops),
                 default=(_FOREVER, _FOREVER),
             )
-            row = (token, send.invoked_ns, _FOREVER if answered is None else answered, began, ended)
+            row = (token, send.invoked_ns, answered, began, ended)
             found[send.address].rows.append(row)
     for each in of.pops:
         if each.outcome == "ok" and each.token is None:

@@ -98,8 +98,7 @@ class History:
 
 
 def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> History:
-    """The history of these requests. Raises ValueError where a token is sent twice without a
-    key."""
+    """The history of requests. Raises ValueError where a token is sent twice without a key."""
     every, kept = list(requests), list(left)
     keyed = grouped(
         (each for each in every if each.key is not None),
@@ -155,10 +154,7 @@ def _brought(attempts: Iterable[Request]) -> list[tuple[str | None, int | None]]
 
 
 def _operation(attempts: Sequence[Request]) -> Request:
-    """The requests of one key as one operation: done with the first success, begun with the first
-    request."""
-    if len(attempts) == 1:
-        return attempts[0]
+    """The requests of one key as one operation, from the first request to the first success."""
     done = [each for each in attempts if each.outcome == "ok"]
     brought = [each for each in done if each.token is not None] or done
     began_ns = min(each.invoked_ns for each in attempts)

@@ -50,7 +50,7 @@ def find(courses: Sequence[Course]) -> list[list[Step]]:
     """The steps of each of several courses that are analysed together."""
     logs = [np.log([geometric_mean(run) for run in course]) for course in courses]
     bests = [_best_cut(each, 0, each.size) for each in logs]
-    own = _benjamini_hochberg([cut.p_value if cut else 1.0 for cut in bests], LEVEL)
+    own = _benjamini_hochberg([p_value for *_, p_value in bests], LEVEL)
     return [_steps(each, _cuts(each, 0, each.size, own)) for each in logs]
 
 
@@ -61,38 +61,28 @@ def _benjamini_hochberg(p_values: Sequence[float], level: float) -> float:
     return level * max(held) / len(ordered) if held else 0.0
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """The runs from `first` to before `last` differ from the rest of their segment."""
-
-    first: int
-    last: int
-    p_value: float
-
-
 def _cuts(logs: _Logs, begin: int, end: int, level: float) -> list[int]:
     """Where the runs from `begin` to before `end` are cut, in order. Segments share the level in
     proportion to their lengths, so that it holds for the whole course with any number of cuts."""
-    best = _best_cut(logs, begin, end)
-    if best is None or best.p_value > level * (end - begin) / logs.size:
+    first, last, p_value = _best_cut(logs, begin, end)
+    if p_value > level * (end - begin) / logs.size:
         return []
-    inner = [at for at in (best.first, best.last) if begin < at < end]
+    inner = [at for at in (first, last) if begin < at < end]
     further = [_cuts(logs, one, two, level) for one, two in pairwise([begin, *inner, end])]
     return sorted(inner + [at for each in further for at in each])
 
 
-def _best_cut(logs: _Logs, begin: int, end: int) -> _Cut | None:
-    """The cut with the largest t among those beyond the margin; None where there is none."""
+def _best_cut(logs: _Logs, begin: int, end: int) -> tuple[int, int, float]:
+    """The cut with the largest t among those beyond the margin, and its p value, which is 1 where
+    there is none: the runs from the first place to before the last differ from the rest."""
     if end - begin < FEWEST_RUNS:
-        return None
+        return begin, end, 1.0
     first, last = _places(end - begin)
     t, change = _cut_at(logs[begin:end], first, last)
     t[change <= math.log1p(MARGIN)] = 0.0
     best = int(t.argmax())
-    if t[best] == 0:
-        return None
     p_value = min(1.0, t.size * 2 * t_tail(float(t[best]), end - begin - 2))
-    return _Cut(begin + int(first[best]), begin + int(last[best]), p_value)
+    return begin + int(first[best]), begin + int(last[best]), p_value
 
 
 def _places(runs: int) -> tuple[_Places, _Places]:
@@ -127,13 +117,9 @@ def _steps(logs: _Logs, cuts: Sequence[int]) -> list[Step]:
         return []
     parts = np.split(logs, cuts)
     deviation, freedom = pooled_deviation(parts), float(logs.size - len(parts))
-    return [
-        Step(at, _ratio(one, two, deviation, freedom))
-        for at, (one, two) in zip(cuts, pairwise(parts), strict=True)
-    ]
-
-
-def _ratio(before: _Logs, after: _Logs, deviation: float, freedom: float) -> Ratio:
-    estimate = math.exp(float(after.mean() - before.mean()))
-    error = deviation * math.sqrt(1 / before.size + 1 / after.size)
-    return Ratio.around(estimate, freedom, error)
+    found = []
+    for at, (before, after) in zip(cuts, pairwise(parts), strict=True):
+        estimate = math.exp(float(after.mean() - before.mean()))
+        error = deviation * math.sqrt(1 / before.size + 1 / after.size)
+        found.append(Step(at, Ratio.around(estimate, freedom, error)))
+    return found

@@ -1,11 +1,6 @@
 """Which tier limits a closed load: the CPU time per operation of service, load generator and
 database as demands on the stations of a queueing network, and the network's predictions for other
-numbers of users. Pure functions on rows.
-
-Tiers on the same cores are one station, with the CPU time of all of them. A prediction has the
-demands of the cell with the fewest users. The time that an operation takes beyond them with one
-user is a delay: the network and, with a database, the wait for its log, which many users share
-(group commit).
+numbers of users; `docs/bottlenecks.md` has the terms. Pure functions on rows.
 """
 
 from __future__ import annotations
@@ -101,8 +96,7 @@ class Level:
 
     @property
     def waits(self) -> float:
-        """The share of an open load of the same throughput that would wait at the limiting
-        station."""
+        """The share of an open load of this throughput that waits at the limiting station."""
         return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
 
     @property
@@ -120,8 +114,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Family:
-    """Cells that differ in their users alone, with the network of the cell with the fewest
-    users."""
+    """Cells that differ in their users alone, with the network of the fewest users' cell."""
 
     cell: Cell
     stations: tuple[Station, ...]
@@ -213,32 +206,24 @@ def families(rows: Sequence[Row], allowed: Sequence[int], own_load_cores: int) -
     found = []
     for cell, of in alike(rows, users=1).items():
         known = [(row, taken) for row in of if (taken := demands(row))]
+        if not known:
+            continue
         known.sort(key=lambda each: each[0].cell.users)
-        if known:
-            found.append(_family(cell, known, allowed, own_load_cores))
-    return found
-
-
-def _family(
-    cell: Cell,
-    known: Sequence[tuple[Row, Demands]],
-    allowed: Sequence[int],
-    own_load_cores: int,
-) -> Family:
-    first, taken = known[0]
-    stations = stations_of(cell, taken, allowed, own_load_cores)
-    if first.cell.users == 1:
-        waited = 1000 / (first.value("throughput_per_s") or 1.0) - taken.cpu
-        stations = (*stations, Station(DELAY, max(0.0, waited), None))
-    solved = solve(stations, known[-1][0].cell.users)
-    levels = tuple(
-        Level(
-            row,
-            its,
-            solved[row.cell.users - 1],
-            len(allowed),
-            stations_of(row.cell, its, allowed, own_load_cores),
+        first, taken = known[0]
+        stations = stations_of(cell, taken, allowed, own_load_cores)
+        if first.cell.users == 1:
+            waited = 1000 / (first.value("throughput_per_s") or 1.0) - taken.cpu
+            stations = (*stations, Station(DELAY, max(0.0, waited), None))
+        solved = solve(stations, known[-1][0].cell.users)
+        levels = tuple(
+            Level(
+                row,
+                its,
+                solved[row.cell.users - 1],
+                len(allowed),
+                stations_of(row.cell, its, allowed, own_load_cores),
+            )
+            for row, its in known
         )
-        for row, its in known
-    )
-    return Family(cell, stations, levels)
+        found.append(Family(cell, stations, levels))
+    return found

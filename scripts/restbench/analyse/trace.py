@@ -1,13 +1,5 @@
-"""How a long load went: its course second by second, and verdicts on it. Pure.
-
-The last third is compared with the first, by the 95 % interval of their ratio (means of 30 s).
-*Drifting*: the whole interval lies outside 5 %. *Oscillating*: no drift is shown, and means of 10 s
-have a coefficient of variation above 10 %. *Steady*: neither, and the whole interval lies within
-5 %; else it is *too imprecise*. A throughput that ends in a third without answers drifts to 0.
-*Stalls* are seconds below a fifth of the median throughput, and those without an answer.
-*Growth* is the table's bytes in the last third over those in the second: at most 1.2 for a load
-that keeps its population.
-"""
+"""How a long load went: its course second by second, and verdicts on it, whose meanings are in
+`docs/bottlenecks.md`. Pure."""
 
 from __future__ import annotations
 
@@ -71,9 +63,8 @@ def courses(
     stages_ms: Mapping[str, Numbers],
     seconds: int,
 ) -> list[Course]:
-    """The courses of requests that ended `ends_us` after the begin: throughput, errors, and mean,
-    percentiles and stages of the correct ones (those without a code), with a value per second; p99
-    every 10 s."""
+    """The courses of requests that ended `ends_us` after the begin, with a value per second, p99
+    every 10 s. Mean, percentiles and stages are of the correct ones (those without a code)."""
     at = ends_us // 1_000_000
     inside = (at >= 0) & (at < seconds)
     right, wrong = inside & (codes == ""), inside & (codes != "")
@@ -128,7 +119,11 @@ def entry(traced: FullTrace) -> TraceEntry:
     kinds = grouped(traced.incidents, lambda each: each.kind)
     return TraceEntry(
         **traced.model_dump(include={*TraceRecord.model_fields}),
-        most_errors_per_s=_most_errors(traced.courses),
+        most_errors_per_s={
+            each.column.removeprefix(BY_CODE).removesuffix("_per_s"): max(filter(None, each.values))
+            for each in traced.courses
+            if each.column.startswith(BY_CODE) and any(each.values)
+        },
         throughput=steadiness(per_s),
         response=steadiness(column["mean_ms"]),
         stalls=tuple(stalls(per_s, traced.incidents)),
@@ -142,14 +137,6 @@ def entry(traced: FullTrace) -> TraceEntry:
         totals=_totals(seen, fmean(per_s)),
         series=tuple(map(joined, [*traced.courses, *_of_database(traced, seen, waits)])),
     )
-
-
-def _most_errors(every: Iterable[Course]) -> dict[str, float]:
-    return {
-        each.column.removeprefix(BY_CODE).removesuffix("_per_s"): max(filter(None, each.values))
-        for each in every
-        if each.column.startswith(BY_CODE) and any(each.values)
-    }
 
 
 def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
@@ -201,8 +188,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
-    """The seconds below a fifth of the median, and those without an answer, each with the incidents
-    that overlap it."""
+    """The seconds below a fifth of the median, or without an answer, each with its incidents."""
     limit = STALLED * median(per_s)
     return [
         StallEntry(
@@ -266,6 +252,10 @@ def _have(samples: Sequence[Mapping[str, Any]], name: str) -> bool:
     return bool(samples) and all(each.get(name) is not None for each in samples)
 
 
+def _at_s(traced: FullTrace, sample: Mapping[str, Any]) -> float:
+    return float((sample["t_ms"] - traced.began_ms) / 1000)
+
+
 def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]:
     """The growth of each total from the first sample to the last. Commits at the same time share a
     flush of the log, so there may be fewer flushes than operations."""
@@ -278,15 +268,10 @@ def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]
 
 def _growth(traced: FullTrace, samples: Sequence[Mapping[str, Any]]) -> float | None:
     """The growth of the table, including what it stores elsewhere (TOAST); None without samples."""
-    thirds: dict[int, list[float]] = {}
-    for each in samples:
-        if "table_bytes" in each:
-            at_s = (each["t_ms"] - traced.began_ms) / 1000
-            thirds.setdefault(int(3 * at_s // traced.seconds), []).append(each["table_bytes"])
-    if not {1, 2} <= {*thirds}:
-        return None
-    before = fmean(thirds[1])
-    return fmean(thirds[2]) / before if before else None
+    known = [each for each in samples if "table_bytes" in each]
+    thirds = grouped(known, lambda each: int(3 * _at_s(traced, each) // traced.seconds))
+    before, after = (_mean([each["table_bytes"] for each in thirds.get(n, ())]) for n in (1, 2))
+    return after / before if before and after is not None else None
 
 
 def _fault(
@@ -302,8 +287,7 @@ def _fault(
     dead = [
         each["dead_rows"]
         for each in samples
-        if fault.begin_s <= (each["t_ms"] - traced.began_ms) / 1000 <= fault.end_s + 5
-        and "dead_rows" in each
+        if fault.begin_s <= _at_s(traced, each) <= fault.end_s + 5 and "dead_rows" in each
     ]
     return FaultEntry(
         kind=fault.text,
@@ -330,7 +314,7 @@ def _of_database(
         return []
     spans_s = np.maximum(np.diff([each["t_ms"] for each in samples]) / 1000, 1e-3)
     steps = -(-traced.seconds // int(LOOK_EVERY_S))
-    at = [int((each["t_ms"] - traced.began_ms) / 1000 // LOOK_EVERY_S) for each in samples]
+    at = [int(_at_s(traced, each) // LOOK_EVERY_S) for each in samples]
 
     def on_grid(column: str, values: Iterable[float | None]) -> Course:
         placed: list[float | None] = [None] * steps

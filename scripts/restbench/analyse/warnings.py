@@ -1,21 +1,6 @@
 """Warnings with a size: how far may a measurement be off, in percent of its throughput? (method,
 rule 10). Pure: one block's numbers in, bounds out.
 
-| kind            | bound on the bias of a block |
-| --- | --- |
-| littles-law     | X R / N - 1, less what requests cut by the ends of the trials explain |
-| users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
-| late-arrivals   | the share of an open load's requests that was sent late, over the rest |
-| count-mismatch  | the gap between generator's and service's count, over the service's |
-| generator-share | share x 5 %: by so much a ratio at the margin appears smaller (judge.guard) |
-| steal           | the share of the machine that the hypervisor took away, over the rest |
-| foreign-load    | the share that went to neither service nor generator, over the rest |
-| warm-up         | how far the first quarter of trials moves the throughput from that of the rest |
-| compiling       | the share of the service's CPU time that its compilers took, over the rest |
-| gc              | the same of garbage collection, which may be due to other cells' garbage |
-| off-cores       | the share of CPU time on cores that the service was not given, over the rest |
-| errors          | failed requests over correct ones: CPU time that was spent on them |
-
 A fact that is not known (None) has no bound. A cell's bias is the MEAN of its blocks' bounds: what
 one block in twenty has biases the mean by a twentieth of it, and more blocks make no more warnings.
 A cell's warning is shown where it exceeds half the usual margin of verdicts; `judge.claims` reports
@@ -27,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from restbench.analyse.measurement import Measurement
+from restbench.analyse.measurement import Measurement, by_name, number
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.store.exported import WarningEntry
 
@@ -49,11 +34,13 @@ Bound: TypeAlias = Callable[[Measurement, int], float | None]
 
 
 def _littles_law(block: Measurement, users: int) -> float | None:
+    """X R / N - 1, less what requests cut by the ends of the trials explain."""
     found = _in_flight(block, users)
     return None if found is None else found[0] - 1 - found[1]
 
 
 def _users_in_flight(block: Measurement, users: int) -> float | None:
+    """1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full)."""
     found = _in_flight(block, users)
     if found is None or found[0] <= 0:
         return None
@@ -65,8 +52,7 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
 
 
 def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
-    """Users in flight over all users, and how much of that requests cut by the trials' ends
-    explain."""
+    """Users in flight over all, and the part that requests cut by the trials' ends explain."""
     completed = (block.completions or 0) + block.errors
     is_closed = block.extras.keys().isdisjoint(_NOT_CLOSED)
     if block.users_in_flight is None or not completed or not is_closed:
@@ -76,48 +62,39 @@ def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 
 
-def _late_arrivals(block: Measurement, _users: int) -> float | None:
-    late = block.extras.get("late_share")
-    return None if late is None else late / (1 - min(late, _MOST))
-
-
 def _errors(block: Measurement, _users: int) -> float | None:
+    """Failed requests over correct ones: CPU time that was spent on them."""
     return block.errors / block.completions if block.completions else None
 
 
-def _part(name: str, factor: float = 1.0) -> Bound:
-    """The bound that is a fact of a block, times the factor."""
+def _part(name: str, of: Callable[[float], float] = float) -> Bound:
+    """The bound that follows from one number of a block."""
 
     def bound(block: Measurement, _users: int) -> float | None:
-        part: float | None = getattr(block, name)
-        return None if part is None else factor * part
+        known = number(block, name)
+        return None if known is None else of(known)
 
     return bound
 
 
-def _over_the_rest(name: str, whole: float) -> Bound:
+def _over_the_rest(name: str, whole: float = 1.0) -> Bound:
     """The bound of a share that was taken away: the share over the rest."""
-
-    def bound(block: Measurement, _users: int) -> float | None:
-        share: float | None = getattr(block, name)
-        return None if share is None else share / (whole - min(share, _MOST * whole))
-
-    return bound
+    return _part(name, lambda share: share / (whole - min(share, _MOST * whole)))
 
 
 #: The bound of each kind of warning.
 BOUNDS: dict[str, Bound] = {
     "littles-law": _littles_law,
     "users-in-flight": _users_in_flight,
-    "late-arrivals": _late_arrivals,
+    "late-arrivals": _over_the_rest("late_share"),
     "count-mismatch": _part("count_gap"),
-    "generator-share": _part("generator_share", _MARGIN_PCT / 100),
+    "generator-share": _part("generator_share", lambda share: _MARGIN_PCT / 100 * share),
     "steal": _over_the_rest("steal_pct", 100),
     "foreign-load": _over_the_rest("foreign_pct", 100),
     "warm-up": _part("start_gap"),
-    "compiling": _over_the_rest("compile_share", 1),
-    "gc": _over_the_rest("gc_share", 1),
-    "off-cores": _over_the_rest("off_cores_share", 1),
+    "compiling": _over_the_rest("compile_share"),
+    "gc": _over_the_rest("gc_share"),
+    "off-cores": _over_the_rest("off_cores_share"),
     "errors": _errors,
 }
 
@@ -130,11 +107,11 @@ def of_block(block: Measurement, users: int) -> dict[str, float]:
 
 def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ...]:
     """The warnings of a cell that are shown: mean bounds over its blocks, the largest first."""
-    means: dict[str, float] = {}
-    for block in blocks:
-        for kind, percent in of_block(block, users).items():
-            means[kind] = means.get(kind, 0.0) + percent / len(blocks)
-    found = [WarningEntry(kind=kind, bias_percent=mean) for kind, mean in means.items()]
+    known = by_name(of_block(block, users) for block in blocks)
+    found = [
+        WarningEntry(kind=kind, bias_percent=sum(each / len(blocks) for each in percents))
+        for kind, percents in known.items()
+    ]
     shown = [each for each in found if each.bias_percent > SHOWN_ABOVE_PCT]
     return tuple(sorted(shown, key=lambda each: -each.bias_percent))
 

@@ -53,12 +53,10 @@ class Scaling:
 
 
 def fit(levels: Sequence[float], throughputs: Sequence[float], *, amdahl: bool = False) -> Scaling:
-    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency. Raises
-    ValueError where there are fewer levels than parameters or a value is not above 0."""
+    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency.
+    Levels and throughputs are above 0, and as many as parameters or more."""
     n, x = np.asarray(levels, dtype=np.float64), np.asarray(throughputs, dtype=np.float64)
     count = 2 if amdahl else 3
-    if n.size < count or min(n.min(), x.min()) <= 0:
-        raise ValueError(f"a fit of {count} parameters needs as many levels, all above 0")
 
     def residuals(parameters: npt.NDArray[np.float64]) -> Any:
         log_rate, contention, coherency = [*parameters, 0.0][:3]
@@ -141,8 +139,7 @@ class Grid:
         return own / max(known) if metric == "throughput_per_s" else min(known) / own
 
     def alike(self, users: int) -> list[int]:
-        """The numbers of workers whose throughput cannot be distinguished from the best; empty
-        below three common blocks."""
+        """The numbers of workers not distinguishable from the best; none below three blocks."""
         rows = [row for row in self.rows if row.cell.users == users and row.measured]
         blocks = _blocks(rows)
         if len(blocks) < FEWEST_BLOCKS:
@@ -164,8 +161,7 @@ class Grid:
 def growth(
     rows: Sequence[Row], factor: str, *, amdahl: bool = False, cores: int | None = None
 ) -> Fitted:
-    """How throughput grows with the only factor in which the rows differ, as `published` returns
-    it."""
+    """How throughput grows with the only factor in which the rows differ (`published`)."""
     by_level = {getattr(row.cell, factor): row for row in rows if row.measured}
     levels = sorted(by_level)
     blocks = _blocks([by_level[each] for each in levels])

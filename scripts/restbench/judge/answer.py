@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.measures import Row
@@ -21,7 +22,6 @@ class Answer:
     """Which technique is best, in words, and the tables that the words are made from."""
 
     sentence: str
-    """The answer over the whole run."""
     sure: str
     """How certain the answer is: its intervals and blocks, and whether CPU time agrees."""
     by_throughput: tuple[Leader, ...]
@@ -117,8 +117,7 @@ def joined(items: Iterable[object], last: str = "and") -> str:
 
 
 def _lead(group: Sequence[Leader]) -> str:
-    """How far the best is ahead of the next: one ratio with its interval, or the range of
-    several."""
+    """The lead of the best over the next: one ratio with its interval, or the range of several."""
     cell, found = group[0].others[0]
     if len(group) > 1 or found.estimate is None:
         return f"{_range(group)} times as fast as {'the next' if len(group) > 1 else cell.strategy}"
@@ -162,12 +161,9 @@ def _blocks(groups: Sequence[Leader]) -> list[int]:
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """In how many groups the fastest technique does not need the least CPU time: there the load
     generator may hide a difference in throughput."""
-    fastest = {(each.scope, each.complexity, each.users): each for each in groups}
-    both = [
-        (fast, each)
-        for each in cheapest
-        if (fast := fastest.get((each.scope, each.complexity, each.users)))
-    ]
+    group = attrgetter("scope", "complexity", "users")
+    fastest = {group(each): each for each in groups}
+    both = [(fastest[group(each)], each) for each in cheapest if group(each) in fastest]
     if not both:
         return "CPU time per request is not known."
     if all(fast.best == each.best for fast, each in both):

@@ -1,13 +1,5 @@
 """Two builds in one run: the ratio B/A of each cell, paired by block, against the thresholds of the
-experiment's file. Pure.
-
-| state     | of a cell |
-| --- | --- |
-| faulty    | a block of either build failed or gave a wrong answer: the ratios decide nothing |
-| beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
-| no number | a ratio is missing: the cell failed, or had no time, in one of the builds |
-| undecided | the 90 % interval of a ratio contains its threshold, or covers under three blocks |
-| within    | every ratio is shown to keep its threshold |
+experiment's file; `docs/ci.md` has the meaning of each state. Pure.
 
 The number of blocks is fixed before a run, so a verdict needs no earlier look that confirms it.
 """
@@ -16,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row
@@ -29,6 +21,7 @@ from restbench.judge.verdicts import Verdict, ratio_text
 
 State: TypeAlias = Literal["faulty", "beyond", "no number", "undecided", "within"]
 Fault: TypeAlias = Literal["wrong answers", "failed"]
+"""The more serious fault first."""
 
 _STATES: Mapping[Verdict, State] = {
     "contradicted": "beyond",
@@ -37,9 +30,7 @@ _STATES: Mapping[Verdict, State] = {
     "reproduced": "within",
 }
 #: A cell has the first of these states that one of its ratios has.
-STATES: tuple[State, ...] = ("faulty", "beyond", "no number", "undecided", "within")
-#: The more serious fault first.
-_FAULTS: tuple[Fault, ...] = ("wrong answers", "failed")
+STATES: tuple[State, ...] = get_args(State)
 #: How many cells a sentence names.
 _NAMED = 3
 
@@ -81,15 +72,13 @@ class Pair:
 
     @property
     def faults(self) -> Mapping[str, Fault]:
-        """By cell id: the faults that make the command fail whatever the ratios are
-        (`commands.measuring.judge`)."""
+        """By cell id: the faults that make the command fail whatever the ratios are."""
         found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
         return {name: fault for name, fault in found.items() if fault}
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the cell is missing without a fault: no time was left for it, or the runtime of a
-        build does not offer it."""
+        """Whether the cell is missing without a fault: for lack of time, or not offered."""
         flags = {*self.first.flags, *self.second.flags}
         return not self.faults and not flags.isdisjoint(("not-offered", "not-measured"))
 
@@ -109,11 +98,13 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
         found.setdefault(name, {})[row.cell.build] = row
     both = {name: (each["A"], each["B"]) for name, each in found.items() if {*each} == {"A", "B"}}
     asked = [
-        (_ratio(first, second, limit), limit)
+        (paired(series(second, limit.metric), series(first, limit.metric), limit.margin), limit)
         for first, second in both.values()
         for limit in thresholds.limits
     ]
-    decided = verdicts.judge_table([(comparison, limit.expect) for comparison, limit in asked])
+    decided = verdicts.judge_table(
+        [(replace(comparison, earlier=None), limit.expect) for comparison, limit in asked]
+    )
     held = iter(
         ThresholdResult(limit, comparison, _STATES[verdict])
         for (comparison, limit), verdict in zip(asked, decided, strict=True)
@@ -122,11 +113,6 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
         Pair(name, *rows_of, tuple(next(held) for _ in thresholds.limits))
         for name, rows_of in both.items()
     ]
-
-
-def _ratio(first: Row, second: Row, limit: Limit) -> Comparison:
-    ones, twos = series(first, limit.metric), series(second, limit.metric)
-    return replace(paired(twos, ones, limit.margin), earlier=None)
 
 
 def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
@@ -138,7 +124,7 @@ def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
             f"beyond the thresholds in {len(beyond)} of {len(found)} cells ({_named(beyond)})"
         )
     faults = [each for pair in found for each in pair.faults.items()]
-    for fault in _FAULTS:
+    for fault in get_args(Fault):
         if cells := [cell for cell, of in faults if of == fault]:
             parts.append(f"{fault}: {trust.named(cells)}")
     if within := states["within"]:

@@ -140,6 +140,7 @@ class _Run:
     margin: float
     block_minutes: float | None
     warned: Mapping[str, str]
+    """By cell id: its warnings."""
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
@@ -169,11 +170,8 @@ def decide(
     proofs: Sequence[Proof],
     minutes: float | None = None,
 ) -> list[Decision]:
-    """A decision for each claim, in the order of the file, from one run's rows and proofs.
-
-    `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
-    `more_minutes` is not known.
-    """
+    """A decision for each claim, in the order of the file, from one run's rows and proofs. Without
+    `minutes`, which the run's blocks took with starts and warm-up, `more_minutes` is not known."""
     blocks = len({each.block for row in rows for each in row.measured})
     block_minutes = minutes / blocks if minutes is not None and blocks else None
     run = _Run(rows, proofs, claims.margin, block_minutes, _warned(rows, proofs))
@@ -209,48 +207,15 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     if claim.proofs:
         return _by_proofs(claim, run.proofs)
     deciding, others = (
-        _weigh(
-            asked([each for each in claim.parts if each.decides is decides], run.rows, run.margin),
-            run.block_minutes,
-        )
+        _weigh([each for each in claim.parts if each.decides is decides], run)
         for decides in (True, False)
     )
-    return _sum_up(claim, deciding, others, run.warned)
-
-
-def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list[PartDecision]:
-    """A decision for every question, judged together as one table. The minutes count a question's
-    own blocks: not every block of the run need have measured both of its cells."""
-    found = verdicts.judge_table([(each.comparison, each.expect) for each in asked])
-    return [
-        PartDecision(
-            **vars(each),
-            verdict="not-measurable"
-            if each.unmeasurable and verdict in verdicts.DECIDED
-            else verdict,
-            more_minutes=None
-            if times is None or block_minutes is None
-            else block_minutes * each.comparison.blocks * (times - 1),
-        )
-        for each, verdict in zip(asked, found, strict=True)
-        for times in [verdicts.more_times(each.comparison, each.expect)]
-    ]
-
-
-def _sum_up(
-    claim: Claim,
-    parts: Sequence[PartDecision],
-    context: Sequence[PartDecision],
-    warned: Mapping[str, str],
-) -> Decision:
-    """The decision on a claim from its deciding `parts`; `not-measured` where there are none.
-    `warned` maps a cell's id to its warnings."""
-    cells = dict.fromkeys(cell for part in parts for cell in part.cells)
-    counted = [part for part in parts if part.decides]
+    counted = [part for part in deciding if part.decides]
     verdict: Verdict = next(
         (each for each in PRECEDENCE if any(part.verdict == each for part in counted)),
         "not-measured",
     )
+    cells = dict.fromkeys(cell for part in deciding for cell in part.cells)
     return Decision(
         claim.id,
         claim.text,
@@ -258,10 +223,30 @@ def _sum_up(
         verdict,
         headline=_headline(verdict, counted),
         why=_why(verdict, counted),
-        parts=tuple(parts),
-        context=tuple(context),
-        warned=tuple(f"{cell}: {warned[cell]}" for cell in cells if cell in warned),
+        parts=tuple(deciding),
+        context=tuple(others),
+        warned=tuple(f"{cell}: {run.warned[cell]}" for cell in cells if cell in run.warned),
     )
+
+
+def _weigh(parts: Sequence[claim_file.Part], run: _Run) -> list[PartDecision]:
+    """A decision for every question, judged together as one table. The minutes count a question's
+    own blocks: not every block of the run need have measured both of its cells."""
+    questions = asked(parts, run.rows, run.margin)
+    found = verdicts.judge_table([(each.comparison, each.expect) for each in questions])
+    return [
+        PartDecision(
+            **vars(each),
+            verdict="not-measurable"
+            if each.unmeasurable and verdict in verdicts.DECIDED
+            else verdict,
+            more_minutes=None
+            if times is None or run.block_minutes is None
+            else run.block_minutes * each.comparison.blocks * (times - 1),
+        )
+        for each, verdict in zip(questions, found, strict=True)
+        for times in [verdicts.more_times(each.comparison, each.expect)]
+    ]
 
 
 def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
@@ -339,8 +324,7 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
-    """By cell id: its warnings, and whether a proof denies that its strategy does what its name
-    says."""
+    """By cell id: its warnings, and whether a proof says that its strategy DOES NOT."""
     denied = {each.key for each in proofs if each.does is False}
     found = {}
     for row in rows:

@@ -108,7 +108,8 @@ def compare(
     metric = metric or next(name for name in DEFAULTS if name in known)
     if metric not in known:
         raise BadConfiguration(f"--metric {metric}: choose one of {', '.join(known)}")
-    notes = _differences(_machine(first), _machine(second), any_machine)
+    (one, its), (two, others) = map(_origin, (first, second))
+    notes = _differences(one, two, any_machine)
     common = [cell for cell in rows[0] if cell in rows[1]]
     pairs = [(rows[0][cell], rows[1][cell]) for cell in common]
     lines = _lines(pairs, metric, margin)
@@ -125,7 +126,15 @@ def compare(
         tuple(lines),
         tuple(cell.id for cell in rows[0] if cell not in rows[1]),
         tuple(cell.id for cell in rows[1] if cell not in rows[0]),
-        (*notes, *_origins(first, second)),
+        (
+            *notes,
+            *(
+                f"the commit of {run.name} is unknown"
+                for run, made in ((first, its), (second, others))
+                if made["commit"] == machine.UNKNOWN
+            ),
+            *_different(its, its, others),
+        ),
     )
 
 
@@ -165,14 +174,13 @@ def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
 
 
 def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict) -> Change:
-    """An answer that has become wrong is worse, whatever its speed; so is a cell that fails now, or
-    answers nothing but errors."""
-    answers_nothing = any(each.throughput_per_s == 0 for each in two.measured)
-    if (one.value("throughput_per_s") or 0) > 0 and answers_nothing:
-        return "worse"
-    if one.value(metric) is not None and not two.measured and "failed" in two.flags:
-        return "worse"
-    if "wrong-answers" in two.flags and "wrong-answers" not in one.flags:
+    """A cell that fails now, answers wrongly or nothing but errors is worse, whatever its speed."""
+    answered = (one.value("throughput_per_s") or 0) > 0
+    if (
+        (answered and any(each.throughput_per_s == 0 for each in two.measured))
+        or (one.value(metric) is not None and not two.measured and "failed" in two.flags)
+        or ("wrong-answers" in two.flags and "wrong-answers" not in one.flags)
+    ):
         return "worse"
     if verdict != "contradicted" or found.estimate is None:
         return "none" if verdict == "reproduced" else "unknown"
@@ -182,13 +190,18 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
     return "better" if (found.estimate > 1) == more else "worse"
 
 
-def _machine(run: Run) -> dict[str, Any]:
+def _origin(run: Run) -> tuple[dict[str, Any], dict[str, str]]:
+    """The run's machine; its commit, experiment and profile."""
     if run.machine_file.exists():
-        return run.machine()
-    if run.exported_file.exists():
+        described, manifest = run.machine(), run.manifest()
+        commit, made = manifest.git_commit, (manifest.experiment, manifest.profile)
+    elif run.exported_file.exists():
         alone = read(run.exported_file)
-        return alone.described | {"speed": next(iter(alone.speeds), {})}
-    raise BadConfiguration(f"{run.machine_file}: is missing, so the run's machine is not known")
+        described = alone.described | {"speed": next(iter(alone.speeds), {})}
+        commit, made = alone.manifest.git_commit, (alone.experiment.name, alone.experiment.profile)
+    else:
+        raise BadConfiguration(f"{run.machine_file}: is missing, so the run's machine is not known")
+    return described, {"commit": commit[:12], "experiment": made[0], "profile": made[1]}
 
 
 def _differences(
@@ -204,13 +217,16 @@ def _differences(
             f"the runs are of different machines ({'; '.join(other)}): their ratio does not show "
             "an effect of the code; --any-machine compares them anyway"
         )
-    versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
+    return [*(f"different machine: {each}" for each in other), *_different(VERSIONS, first, second)]
+
+
+def _different(
+    names: Iterable[str], first: Mapping[str, Any], second: Mapping[str, Any]
+) -> list[str]:
     return [
-        *(f"different machine: {each}" for each in other),
-        *(
-            f"different {name}: {_differing(first.get(name), second.get(name))}"
-            for name in versions
-        ),
+        f"different {name}: {_differing(first.get(name), second.get(name))}"
+        for name in names
+        if first.get(name) != second.get(name)
     ]
 
 
@@ -220,30 +236,3 @@ def _differing(one: Any, two: Any) -> str:
         names = sorted(name for name in {**one, **two} if one.get(name) != two.get(name))
         return "; ".join(f"{name} {one.get(name)} and {two.get(name)}" for name in names)
     return f"{one} and {two}"
-
-
-def _made_with(run: Run) -> dict[str, str]:
-    if run.manifest_file.exists():
-        its = run.manifest()
-        commit, experiment, profile = its.git_commit, its.experiment, its.profile
-    else:
-        alone = read(run.exported_file)
-        commit = alone.manifest.git_commit
-        experiment, profile = alone.experiment.name, alone.experiment.profile
-    return {"commit": commit[:12], "experiment": experiment, "profile": profile}
-
-
-def _origins(first: Run, second: Run) -> list[str]:
-    """Which commit is unknown, and how commit, experiment and profile of two runs differ."""
-    one, two = _made_with(first), _made_with(second)
-    unknown = [
-        run.name for run, its in ((first, one), (second, two)) if its["commit"] == machine.UNKNOWN
-    ]
-    return [
-        *(f"the commit of {name} is unknown" for name in unknown),
-        *(
-            f"different {name}: {one[name]} and {two[name]}"
-            for name in one
-            if one[name] != two[name]
-        ),
-    ]

@@ -1,23 +1,16 @@
 """Was a claim's ratio caused by the load generator? (method, rules 4 and 7)
 
-Where service and generator share fully used cores, the throughput is X = cores / (c_service +
-c_generator), with the CPU time c per request: a generator that costs as much as the service halves
-every difference, and more so where requests are small. So a gap that is compared across
-complexities, users or techniques may be the generator's.
-
-With the generator's share g = c_generator / (c_service + c_generator) the service alone would reach
-X / (1 - g). A verdict on throughput is `not-measurable` where one of its cells has g > 20 %, and
-with X / (1 - g) in place of X the ratio differs by more than the margin AND the verdict is another
-one. A verdict that both give stands: S/AF = 1.25 at low is 1.42 without the generator, greater
-either way. Where the generator has cores of its own, X / (1 - g) overstates the service; as the
-verdict must hold for both, this can withhold verdicts, but not produce any.
+A generator that costs as much CPU time as the service halves every difference in throughput, and
+more so where requests are small. So a verdict on throughput is `not-measurable` where the generator
+has a share g > 20 % in one of its cells, and with X / (1 - g) in place of X the ratio differs by
+more than the margin AND the verdict is another one. A verdict that both give stands: S/AF = 1.25 at
+low is 1.42 without the generator, greater either way. Where the generator has cores of its own,
+X / (1 - g) overstates the service; as the verdict must hold for both, this can withhold verdicts,
+but not produce any.
 
 A verdict across numbers of users is `not-measurable` where the users in flight (throughput times
 response time) differ by less than half of what was asked for, on a logarithmic scale: 10 and 60
 users of whom 6.5 and 8.8 wait for the service are no sixfold load.
-
-CPU time per request is the service's own and needs no guard, nor do the times of batches of calls,
-whose threads are no users. Where the generator's share is not known, there is no guard against it.
 """
 
 from __future__ import annotations

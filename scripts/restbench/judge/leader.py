@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison, paired, series, usable
@@ -32,7 +32,7 @@ from restbench.judge.verdicts import DECIDED, LEVEL, PRECEDENCE, SMALL, Verdict
 Scope: TypeAlias = Literal["java", "python", "both"]
 Metric: TypeAlias = Literal["throughput_per_s", "cpu_ms_per_request"]
 
-SCOPES: tuple[Scope, ...] = ("java", "python", "both")
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,12 @@ class Leader:
     standings: Mapping[Cell, Verdict] = field(default_factory=dict)
     """By other technique: the verdict on "the best is better than this one"."""
     far: frozenset[Cell] = frozenset()
-    """Those of the others that are out of the race: too few blocks for a test, and too slow to be
-    the best."""
+    """Those of the others that are out of the race, with too few blocks for a test."""
     warned: tuple[str, ...] = ()
-    """The cells of the group that have warnings, each with its warnings."""
+    """The cells of the group that have warnings, with these."""
     missing: tuple[str, ...] = ()
     """The cells of the group without a number: one of them might be the best."""
     cells: tuple[str, ...] = ()
-    """The ids of all cells of the group."""
     is_order: bool = False
     """Whether no group has an interval: one block gives an order, no verdict."""
 
@@ -138,8 +136,7 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
 
 
 def of_messages(rows: Sequence[Row]) -> list[Leader]:
-    """The leader of each service with several combinations of queue technique and strategy under
-    one load."""
+    """Each service's leader among several queue techniques and strategies under one load."""
     groups = messages.of_one_load(rows).items()
     found = (of_groups([group], service, "throughput_per_s") for service, group in groups)
     return [each for leaders in found for each in leaders if each.others]

@@ -1,5 +1,4 @@
-"""The questions of a claim and their ratios, computed from a run's rows. Each side of a ratio has a
-name and values by block."""
+"""The questions of a claim and their ratios, whose sides have a name and values by block."""
 
 from __future__ import annotations
 
@@ -60,8 +59,7 @@ class QuestionResult:
 
 
 def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[QuestionResult]:
-    """The results of the pools, followed by the results of all questions of the parts. `margin` is
-    for parts without a margin of their own."""
+    """The results of the pools, then of all questions. `margin` is for parts without their own."""
     known = {row.cell: row for row in rows}
     found = [
         _ask(part, question, known, part.margin or margin)
@@ -157,14 +155,11 @@ def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> t
         values = combine(values, other, lambda one, two: one - two)
         return f"({name} − {short(term.minus)})", values  # noqa: RUF001 - a minus sign
     if term.per:
-        values = combine(values, _values(term.per, metric, rows, kind), _quotient)
+        other = _values(term.per, metric, rows, kind)
+        # A quotient of 0 is reported as no ratio.
+        values = combine(values, other, lambda one, two: one / two if two > 0 else 0.0)
         return f"({name} / {short(term.per)})", values
     return name, values
-
-
-def _quotient(one: float, two: float) -> float:
-    """The quotient; 0 where `two` is not above 0, which a comparison reports as no ratio."""
-    return one / two if two > 0 else 0.0
 
 
 def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Series:
@@ -221,8 +216,7 @@ def _out_of_race(
 
 def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
     """A lower bound of a cell's mean response time: the longest mean (users over throughput) of the
-    cell and of the same cell with fewer users, as more users make no answer faster. 0 where none of
-    these was measured."""
+    cell and of the same cell with fewer users, as more users make no answer faster; 0 without."""
     known = [
         other.users / per_s
         for other, row in rows.items()

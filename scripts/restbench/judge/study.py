@@ -11,7 +11,7 @@ from restbench.analyse.warnings import explain
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Proof
-from restbench.experiment.statistics import FEWEST_BLOCKS, Interval
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.grouping import grouped
 
 #: The metrics that a table of the study shows; the full results matrix has all of them.
@@ -70,14 +70,12 @@ def shown(row: Row, metric: str) -> str:
         return ""
     text = readable(value)
     known = row.interval(metric) if metric not in COUNTS else None
-    return f"{text} ± {_half_width(known, text)}" if known else text
-
-
-def _half_width(known: Interval, text: str) -> str:
-    """The half-width with the decimals of the value; with one more where it would round to 0."""
+    if known is None:
+        return text
     decimals = len(text.partition(".")[2])
     rounded = f"{known.half_width:.{decimals}f}"
-    return rounded if float(rounded) else f"{known.half_width:.{decimals + 1}f}"
+    # Where it would round to 0, it has one more decimal than the value.
+    return f"{text} ± {rounded if float(rounded) else f'{known.half_width:.{decimals + 1}f}'}"
 
 
 def verdict(proof: Proof) -> str:

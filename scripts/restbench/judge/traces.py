@@ -25,8 +25,7 @@ class TraceDecision:
 def claims(
     trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
 ) -> list[TraceDecision]:
-    """The decision on each claim; `found` has the traces by cell id. Throughput and response time
-    both count."""
+    """The decision on each claim by throughput and response time of the traces by cell id."""
     return [
         _claim(
             claim,

@@ -41,7 +41,6 @@ def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
 
 
 def _answers(rows: Sequence[Row]) -> str:
-    """How many answers were right, wrong or errors."""
     right, wrong, errors = (
         sum(int(row.value(name) or 0) for row in rows)
         for name in ("samples", "wrong_answers", "errors")
@@ -57,8 +56,7 @@ def _answers(rows: Sequence[Row]) -> str:
 
 
 def proven(proofs: Sequence[Proof]) -> str:
-    """Whether the strategies do what their names say, and whether the claims about queues hold: a
-    sentence for each."""
+    """A sentence on whether strategies do what their names say, and one on claims about queues."""
     if not proofs:
         return "The behaviour of the techniques was not proven."
     # Claims about queues are named by several words (`prove.messages`), strategies by one.
@@ -98,7 +96,6 @@ def _proofs_sentence(
 
 
 def _repeated_cells(again: Sequence[AgainEntry]) -> str:
-    """Whether cells that were measured twice agree with themselves (A/A)."""
     if not again:
         return ""
     known = [each for each in again if each.low is not None and each.high is not None]
@@ -117,7 +114,6 @@ def _repeated_cells(again: Sequence[AgainEntry]) -> str:
 
 
 def _predecessor_effect(found: PredecessorEntry | None) -> str:
-    """Whether what ran just before a trial shows in its result."""
     if found is None:
         return ""
     shows = "HAS AN EFFECT" if found.p_value <= _SHOWS else "has no detectable effect"
@@ -159,8 +155,7 @@ def warned(rows: Sequence[Row]) -> str:
 
 
 def blocks_of(counts: Iterable[int]) -> str:
-    """How many blocks some numbers rest on, such as `6 blocks` or `3 to 6 blocks`; a count of 0 is
-    ignored."""
+    """How many blocks some numbers rest on, such as `3 to 6 blocks`; a count of 0 is ignored."""
     known = [each for each in counts if each] or [0]
     fewest, most = min(known), max(known)
     return f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"

@@ -1,15 +1,5 @@
 """The verdict of a ratio on an expectation: one vocabulary for claims, comparisons of two runs, the
-adaptive strategy, leaders and NPB kernels (method, rules 6 and 7). Pure.
-
-| verdict             | meaning |
-| --- | --- |
-| reproduced          | what is expected holds, tested at 5 %, or exactly |
-| contradicted        | significantly the other way, beyond the margin (Holm over the parts) |
-| no-effect           | a difference was expected: the 90 % interval lies inside the margin |
-| smaller-than-margin | as no-effect, but the ratio differs significantly from 1, in any direction |
-| too-imprecise       | none of the above yet; reported with +- x % and y minutes more |
-| not-measurable      | something other than the cells caused the ratio; more time changes nothing |
-| not-measured        | a number is missing |
+adaptive strategy, leaders and NPB kernels, with the meanings of method, rules 6 and 7. Pure.
 
 `greater`, `less` hold where p <= 5 % against a ratio of 1 and the estimate lies beyond the margin;
 the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
@@ -24,7 +14,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
@@ -40,13 +30,13 @@ from restbench.experiment.statistics import (
 from restbench.judge.trust import blocks_of
 
 Verdict: TypeAlias = Literal[
-    "reproduced",
     "contradicted",
     "no-effect",
     "smaller-than-margin",
-    "too-imprecise",
     "not-measurable",
     "not-measured",
+    "too-imprecise",
+    "reproduced",
 ]
 
 Prospect: TypeAlias = Literal["holds", "fails", "near"]
@@ -54,15 +44,7 @@ Prospect: TypeAlias = Literal["holds", "fails", "near"]
 
 #: A claim whose deciding parts differ has the first of these that occurs: what settles the claim
 #: (one part that fails) comes before what is unknown, and that before what holds.
-PRECEDENCE: tuple[Verdict, ...] = (
-    "contradicted",
-    "no-effect",
-    "smaller-than-margin",
-    "not-measurable",
-    "not-measured",
-    "too-imprecise",
-    "reproduced",
-)
+PRECEDENCE: tuple[Verdict, ...] = get_args(Verdict)
 #: Verdicts that more time would not change.
 DECIDED = frozenset(PRECEDENCE) - {"not-measured", "too-imprecise"}
 SMALL = ("no-effect", "smaller-than-margin")
@@ -138,7 +120,7 @@ def _tested(found: Comparison) -> Ratio | None:
 
 def p_against(found: Comparison, expect: Expectation) -> float:
     """The p value of the test whose rejection contradicts the expectation; 1 without an interval
-    of FEWEST_BLOCKS, or where nothing speaks against the expectation."""
+    of FEWEST_BLOCKS, or where nothing speaks against it."""
     if expect in DIFFERENCES:
         return p_holds(found, "less" if expect == "greater" else "greater")
     ratio, limit = _tested(found), 1 + found.margin
@@ -150,8 +132,7 @@ def p_against(found: Comparison, expect: Expectation) -> float:
 
 
 def p_holds(found: Comparison, expect: Expectation) -> float:
-    """The p value of the test whose rejection confirms the expectation; 1 without an interval
-    of FEWEST_BLOCKS."""
+    """The p value of the test whose rejection confirms the expectation; 1 likewise."""
     ratio, limit = _tested(found), 1 + found.margin
     if ratio is None:
         return 1.0
@@ -170,8 +151,7 @@ def _inside(ratio: Ratio, margin: float) -> bool:
 
 def is_on_margin(found: Comparison, expect: Expectation) -> bool:
     """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look still decides
-    nothing. A verdict that only needs a third block, or the next look's confirmation, is not on the
-    margin."""
+    nothing, with all the blocks that a verdict needs."""
     width = found.half_width_pct
     is_fine = _tested(found) is not None and width is not None and width <= FINEST_PCT
     return is_fine and verdict(found, expect) == "too-imprecise"
@@ -224,8 +204,7 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
 def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> float:
     """The number of blocks after which the half-width of the interval of ln(ratio) is at most
     `half_width`. With n blocks, the part of the error that blocks reduce shrinks as 1/sqrt(n), and
-    so does the t quantile where n - 1 are its degrees of freedom. Infinite where the rest is
-    wider."""
+    so does the t quantile with n - 1 degrees of freedom. Infinite where the rest is wider."""
     by_blocks = ratio.degrees_of_freedom == found.blocks - 1 and ratio.kept_variance is None
     kept = ratio.kept_variance or 0.0
 

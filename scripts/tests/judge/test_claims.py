@@ -377,9 +377,8 @@ def test_a_claim_on_structure_is_decided_by_proofs(
     proofs: list[Proof], verdict: str, why: str
 ) -> None:
     text = 'title = "t"\nmargin = 0.05\n[[claims]]\nid = "F"\ntext = "t"\nreading = "r"\n'
-    file = toml_file.parse(
-        (text + 'proofs = { java = ["serial"] }').encode(), claim_file.Claims, "test"
-    )
+    text += 'proofs = { java = ["serial"] }'
+    file = toml_file.parse(text.encode(), claim_file.Claims, "test")
     found = decided(file, [], proofs)
     assert found.verdict == verdict
     assert found.why.startswith(why)
