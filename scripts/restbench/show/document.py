@@ -34,29 +34,6 @@ Inline: TypeAlias = str | Link | tuple[str | Link, ...]
 
 
 @dataclass(frozen=True)
-class Text:
-    """A paragraph."""
-
-    content: Inline
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """A list."""
-
-    items: tuple[Inline, ...]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """A list of names with their meanings. With a prefix, each name has an id for links."""
-
-    entries: Mapping[str, Inline]
-    prefix: str = ""
-    """Prefix of the ids; empty where the names need none."""
-
-
-@dataclass(frozen=True)
 class Field:
     """A field of a table that has links or a tone; a plain field is a `str`."""
 
@@ -128,7 +105,8 @@ class Section:
     tone: str = ""
 
 
-Part: TypeAlias = Text | Bullets | Terms | Table | Figure | Section
+#: A paragraph, a list, or names with their meanings; or a part with a class of its own.
+Part: TypeAlias = Inline | list[str] | Mapping[str, Inline] | Table | Figure | Section
 
 
 def number(heading: str, value: Callable[[T], object]) -> Column[T]:
@@ -188,15 +166,7 @@ def section(
     id: str, title: str, *parts: Part | None, folded: bool = False, badge: str = "", tone: str = ""
 ) -> Section | None:
     """A section of the parts that say something; None where there are none."""
-    known = tuple(each for each in parts if each is not None and not _is_empty(each))
+    known = tuple(
+        each for each in parts if each and not (isinstance(each, Table) and not each.rows)
+    )
     return Section(id, title, known, folded, badge, tone) if known else None
-
-
-def _is_empty(part: Part) -> bool:
-    """A list without an item, or a table without a row."""
-    match part:
-        case Bullets(items=()) | Table(rows=()):
-            return True
-        case Terms(entries=entries):
-            return not entries
-    return False

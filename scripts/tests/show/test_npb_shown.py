@@ -106,7 +106,7 @@ def test_a_refused_class_is_said_to_be_refused_and_why() -> None:
 def test_a_cell_that_was_not_reached_is_shown_and_drawn_nowhere() -> None:
     rows = [row(cell("CG-A"), BLOCKS), row_of(cell("IS-A"), []), row_of(cell("CG-A-on-1"), [])]
     assert line_of(rows, "IS", "A")[2:9] == ["", "", "", "", "", "", "not measured"]
-    assert kernels.time(rows) is None
+    assert kernels.by_cores(rows, is_speed_up=False) is None
 
 
 def test_the_table_for_programs_has_the_ratios_with_their_ends() -> None:
@@ -150,7 +150,7 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
         *scaled("java", "shared-pool", {1: 4.0, 2: 2.0}),
         *scaled("python", "process-per-element", {1: 6.0, 2: 4.0}),
     ]
-    time, speed_up = kernels.time(rows), kernels.speed_up(rows)
+    _, time, speed_up = kernels.charts(rows)
     assert time is not None and speed_up is not None
     seconds, ups = (
         {(each["series"], each["x"]): each["y"] for each in data_of(chart)}
@@ -167,8 +167,8 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
 
 
 def test_without_one_core_there_is_no_figure() -> None:
-    assert kernels.time(scaled("java", "shared-pool", {2: 2.0})) is None
-    assert kernels.time([row(cell("CG-A"), BLOCKS)]) is None
+    assert kernels.charts(scaled("java", "shared-pool", {2: 2.0})) == [None, None, None]
+    assert kernels.by_cores([row(cell("CG-A"), BLOCKS)], is_speed_up=False) is None
 
 
 @pytest.mark.parametrize("kernel", ["IS", "CG", "MG", "FT"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
@@ -13,13 +13,10 @@ from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry
 from restbench.show.charts.lines import Line, Point
 
-#: The values of a row by block. The second argument is the same technique's row on one core.
-Values = Callable[[Row, Row], Sequence[float]]
-
 
 def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
     """The charts of these rows: the cost of the service, then time and speed-up over cores."""
-    return [cost(rows), time(rows), speed_up(rows)]
+    return [cost(rows), by_cores(rows, is_speed_up=False), by_cores(rows, is_speed_up=True)]
 
 
 def cost(rows: Sequence[Row]) -> theme.Chart | None:
@@ -44,43 +41,21 @@ def _cost(row: Row) -> Entry:
     return forest.compared(found, cell, cell.complexity, name, is_sure=is_sure)
 
 
-def time(rows: Sequence[Row]) -> theme.Chart | None:
-    """Kernel time in a warm process over cores; None where no number of cores was measured."""
-    return _by_cores(
-        rows,
-        "npb-time",
-        "Kernel's own time, s",
-        lambda row, _one: list(series(row, "warm_s").values.values()),
-        "Kernel time against the number of cores, without the service",
-        is_log=True,
-    )
-
-
-def speed_up(rows: Sequence[Row]) -> theme.Chart | None:
-    """How many times faster than on one core, paired over the blocks."""
-
-    def times(row: Row, one: Row) -> Sequence[float]:
-        both = combine(series(one, "warm_s"), series(row, "warm_s"), lambda a, b: a / b)
-        return list(both.values.values())
-
-    title = "Speed-up against the number of cores, without the service"
-    return _by_cores(rows, "npb-speed-up", "Speed-up over one core", times, title, is_log=False)
-
-
-def _by_cores(  # noqa: PLR0913 - a chart has that many words
-    rows: Sequence[Row], name: str, y_label: str, values: Values, title: str, *, is_log: bool
-) -> theme.Chart | None:
-    """A panel per kernel and class, a line per technique."""
+def by_cores(rows: Sequence[Row], *, is_speed_up: bool) -> theme.Chart | None:
+    """Kernel time in a warm process over cores, or how many times faster than on one core: a panel
+    per kernel and class, a line per technique. None where no number of cores was measured."""
+    what = "Speed-up" if is_speed_up else "Kernel time"
+    y_label = "Speed-up over one core" if is_speed_up else "Kernel's own time, s"
     panels: dict[str, list[Line]] = {}
     styles: dict[str, int] = {}
     scaled = [row for row in rows if work(row).cores]
     for (technique, panel), group in grouped(scaled, _place).items():
-        if points := _points(technique, group, values):
+        if points := _points(technique, group, is_speed_up=is_speed_up):
             style = styles.setdefault(technique, len(styles))
             panels.setdefault(panel, []).append(Line(technique, style, points))
     return lines.chart(
-        name,
-        title,
+        "npb-speed-up" if is_speed_up else "npb-time",
+        f"{what} against the number of cores, without the service",
         "The kernel's own time in a warm process that may use this number of cores, with as many "
         "threads (Java) or processes (Python). Points are geometric means over the blocks, with "
         "the 95 % t interval (of the logarithms) where there are enough blocks.",
@@ -94,7 +69,7 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
             for panel, its in panels.items()
         ],
         "Cores",
-        is_log=is_log,
+        is_log=not is_speed_up,
     )
 
 
@@ -104,13 +79,16 @@ def _place(row: Row) -> tuple[str, str]:
     return f"{row.cell.service} {row.cell.strategy}", f"{of.kernel}, class {of.npb_class}"
 
 
-def _points(technique: str, group: Sequence[Row], values: Values) -> tuple[Point, ...]:
-    """The points by number of cores; none without a row on one core."""
-    by_cores = {work(row).cores or 0: row for row in group}
-    if (one := by_cores.get(1)) is None:
+def _points(technique: str, group: Sequence[Row], *, is_speed_up: bool) -> tuple[Point, ...]:
+    """The points by number of cores; none without a row on one core. A speed-up is paired over the
+    blocks."""
+    times = {work(row).cores or 0: series(row, "warm_s") for row in group}
+    if (one := times.get(1)) is None:
         return ()
+    if is_speed_up:
+        times = {cores: combine(one, of, lambda a, b: a / b) for cores, of in times.items()}
     return tuple(
-        lines.mean_point(cores, known, name=f"{technique}, {cores} cores")
-        for cores, row in sorted(by_cores.items())
-        if (known := values(row, one))
+        lines.mean_point(cores, list(of.values.values()), name=f"{technique}, {cores} cores")
+        for cores, of in sorted(times.items())
+        if of.values
     )

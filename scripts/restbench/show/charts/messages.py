@@ -222,27 +222,18 @@ def _lines(
 
 def _stages(pies: Sequence[TimeBreakdown]) -> theme.Chart | None:
     panels = grouped(pies, lambda pie: wording.strategy_name(pie.row.cell))
-    if not panels:
-        return None
-    caption = (
+    return course.bars(
+        "messages-stages",
+        "Where the time of one user's requests goes",
         "Measured by the service's own clock, with one user. Network is the time outside the "
         "service: the web server, the kernel, the load generator. Rest is computing that waits "
-        "neither for a connection nor for the database."
-    )
-    return theme.Chart(
-        name="messages-stages",
-        title="Where the time of one user's requests goes",
-        caption=caption,
-        description=f"{caption} {'; '.join(panels)}.",
-        panels=tuple(
-            course.bars(title, list(map(_record, of)), _COLOURS) for title, of in panels.items()
-        ),
-        panel_px=340,
-        series=_COLOURS,
+        "neither for a connection nor for the database.",
+        {title: list(map(_bar, of)) for title, of in panels.items()},
+        _COLOURS,
     )
 
 
-def _record(pie: TimeBreakdown) -> dict[str, str | float]:
+def _bar(pie: TimeBreakdown) -> course.Bar:
     cell = pie.row.cell
     bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
     return {**pie.parts_ms, "bar": bar, "cell": cell.id}

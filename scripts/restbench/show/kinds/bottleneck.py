@@ -112,16 +112,16 @@ def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
     """Each technique in words, the charts, and a line per cell; None where no tier was observed."""
     if not known:
         return None
-    said = doc.Bullets(tuple(map(sentence, known)))
+    said = list(map(sentence, known))
     folded = doc.section("bottleneck-words", "Each technique", said, folded=True)
     return doc.section(
         "bottleneck",
         "What is the bottleneck?",
-        doc.Text(summary(known)),
+        summary(known),
         said if len(known) <= _FEW else folded,
         *found.figures(NAME),
         table_of(known),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
     )
 
 

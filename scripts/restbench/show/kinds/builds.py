@@ -74,7 +74,7 @@ def of(found: Findings) -> Comparison:
 
 def page(_found: Findings, two: Comparison) -> doc.Section | None:
     """Every ratio with its threshold."""
-    return doc.section("builds", "Is B worse than A?", doc.Text(_HOW_TO_READ), _table(two))
+    return doc.section("builds", "Is B worse than A?", _HOW_TO_READ, _table(two))
 
 
 def _table(two: Comparison) -> doc.Table:

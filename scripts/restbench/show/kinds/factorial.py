@@ -39,15 +39,15 @@ def of(found: Findings) -> Factorial | str | None:
 def page(found: Findings, its: Factorial | str | None) -> doc.Section | None:
     """The sentence, the charts, and the effects, or why there are none."""
     if not isinstance(its, Factorial):
-        return doc.section("factorial", _TITLE, doc.Text(its)) if its else None
+        return doc.section("factorial", _TITLE, its)
     signs = sign_table(its) if len(its.means) <= _SIGNS_SHOWN_UP_TO else None
     return doc.section(
         "factorial",
         _TITLE,
-        doc.Text(sentence(its)),
+        sentence(its),
         *found.figures("factorial"),
         effect_table(its),
-        doc.Bullets((*its.design.warnings(), *its.left_out, *its.warnings)),
+        [*its.design.warnings(), *its.left_out, *its.warnings],
         doc.section("factorial-signs", "The cells with their signs", signs, folded=True),
     )
 

@@ -40,8 +40,8 @@ def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
         "What is lost, or comes twice, when something is killed?",
         *found.figures("faults"),
         *tables(known),
-        doc.Text(HOW_TO_READ),
-        doc.section("faults-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
+        HOW_TO_READ,
+        doc.section("faults-columns", "What the columns mean", dict(COLUMNS.values())),
     )
 
 

@@ -125,10 +125,10 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
     return doc.section(
         "frameworks",
         "What does the web framework cost?",
-        doc.Bullets(tuple(map(outcome, known))),
+        list(map(outcome, known)),
         *found.figures("frameworks"),
         *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
-        doc.Text(HOW_TO_READ) if known else None,
+        HOW_TO_READ if known else None,
         _deviations(known) if known else None,
     )
 

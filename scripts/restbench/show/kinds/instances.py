@@ -63,8 +63,8 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
         "What do several instances bring?",
         *found.figures("instances"),
         *tables(known),
-        doc.Text(HOW_TO_READ),
-        doc.Bullets(tuple(growth(known, found.cores))),
+        HOW_TO_READ,
+        growth(known, found.cores),
     )
 
 

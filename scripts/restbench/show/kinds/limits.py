@@ -98,16 +98,14 @@ def page(found: Findings, known: Sequence[Limit], load: OpenLoad) -> doc.Section
     return doc.section(
         "limits",
         f"The highest rate with {load.objective}",
-        doc.Text(
-            "The objective also demands that there are no errors, and that at most "
-            f"{100 * load.objective.unsent_max_share:.1f} % of the arrivals are unsent. "
-            f"Arrivals: {load.arrivals}."
-        ),
+        "The objective also demands that there are no errors, and that at most "
+        f"{100 * load.objective.unsent_max_share:.1f} % of the arrivals are unsent. "
+        f"Arrivals: {load.arrivals}.",
         *found.figures("open-load"),
         doc.table("The highest rate of each technique", list(_columns(load).values()), known),
-        doc.Terms({note: NOTES.get(note) or warnings.explain(note) for note in notes}),
-        doc.Terms(reasons),
-        doc.Text(HOW_TO_READ),
+        {note: NOTES.get(note) or warnings.explain(note) for note in notes},
+        reasons,
+        HOW_TO_READ,
         doc.section("steps", "Every step", *map(_steps, known), folded=True),
     )
 

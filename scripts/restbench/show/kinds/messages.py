@@ -160,11 +160,11 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
     return doc.section(
         "messages",
         "Messages in queues",
-        doc.Text(sentence(rows)),
-        doc.Bullets((*of_one_load(rows), *pool_sentences(rows), checked(rows))),
+        sentence(rows),
+        [*of_one_load(rows), *pool_sentences(rows), checked(rows)],
         *found.figures("messages"),
         *tables(rows),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
         _terms(rows),
         pie_table(rows),
     )
@@ -210,11 +210,11 @@ def _have_rates(rows: Sequence[Row]) -> bool:
     return any(row.value("pgbench_at_rate_database_cpu_ms") is not None for row in rows)
 
 
-def _terms(rows: Sequence[Row]) -> doc.Terms:
+def _terms(rows: Sequence[Row]) -> dict[str, str]:
     known = {_AT_RATE.heading: _OF_RATE} if _have_rates(rows) else {}
     known |= {_OVER_USUAL: _OF_LIMITS} if messages.limits_over(rows, _USUAL) else {}
     known |= dict(messages.DATABASE[name] for name in messages.known_of_database(rows))
-    return doc.Terms(known)
+    return known
 
 
 def records(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -150,22 +150,18 @@ def page(found: Findings, its: Kernels) -> doc.Section | None:
     return doc.section(
         "npb",
         "NAS kernels in a process of their own and in the service",
-        doc.Bullets((*explanation(its.served), *soap(its.served))),
+        [*explanation(its.served), *soap(its.served)],
         *found.figures("npb"),
         *times,
         _clients(its.served),
         _of_study(its),
-        doc.Text(_NO_RESULT),
-        doc.Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
+        _NO_RESULT,
+        f"{HOW_TO_READ} The study: {published.source}, on {published.machine}.",
         doc.table("Without the service, by cores", _SCALED, its.scaled),
         doc.section(
-            "npb-failures",
-            "What failed, was refused or had no time",
-            doc.Bullets(tuple(npb.failures(its.rows))),
+            "npb-failures", "What failed, was refused or had no time", npb.failures(its.rows)
         ),
-        doc.section(
-            "npb-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values())), folded=True
-        ),
+        doc.section("npb-columns", "What the columns mean", dict(COLUMNS.values()), folded=True),
     )
 
 

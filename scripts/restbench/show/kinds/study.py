@@ -85,9 +85,9 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
     return doc.section(
         "regret",
         "What choosing costs",
-        doc.Bullets(tuple(f"{each.id}, {each.headline}: {each.text}." for each in choice)),
+        [f"{each.id}, {each.headline}: {each.text}." for each in choice],
         *found.figures(CHOICE),
-        doc.Text(_HOW_TO_READ),
+        _HOW_TO_READ,
         doc.section(
             "regret-cells",
             "Each cell",
@@ -154,7 +154,7 @@ def figures(found: Findings) -> doc.Section | None:
     dashboards = " Figures 28 to 30 are JMeter's own dashboards, linked at their cells." * (
         found.folder.dashboards.exists()
     )
-    intro = doc.Text(
+    intro = (
         "Figures are numbered as in the study. Point at a symbol to see its cell, click it for "
         "details; click a name to hide its symbols. A hollow symbol has a warning."
         f"{dashboards}{lacking}"
@@ -164,12 +164,7 @@ def figures(found: Findings) -> doc.Section | None:
 
 def stages(found: Findings) -> doc.Section | None:
     """The charts of the stages of a request, by technique."""
-    intro = doc.Text(
-        "The service reports with each answer how long it waited, parsed, computed and "
-        "serialized; the rest of the response time is the network, the web server and JMeter."
-    )
-    shown = found.figures("stages")
-    return doc.section("stages", "Where the time goes", intro, *shown) if shown else None
+    return doc.section("stages", "Where the time goes", *found.figures("stages"))
 
 
 VIEW = View(

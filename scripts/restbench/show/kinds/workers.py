@@ -160,12 +160,12 @@ def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
     return doc.section(
         "workers",
         "How many workers, for how many users?",
-        doc.Bullets(tuple(line for grid in its for line in sentences(grid))),
+        [line for grid in its for line in sentences(grid)],
         *found.figures("workers"),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
         next_to(known, its),
-        doc.Text(f"Published: {known.source}."),
-        doc.Bullets((*known.shows, *known.faults)),
+        f"Published: {known.source}.",
+        [*known.shows, *known.faults],
     )
 
 

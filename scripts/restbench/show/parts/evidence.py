@@ -30,7 +30,7 @@ def proofs(found: Findings) -> doc.Section | None:
         intro += " Claims about queues were checked by sessions of their database."
     title = "Do the strategies do what their names say?"
     seen = doc.table("Proofs", _PROOFS, found.run.proofs)
-    return doc.section("proofs", title, doc.Text(intro), seen, folded=True)
+    return doc.section("proofs", title, intro, seen, folded=True)
 
 
 def _where(proof: Proof) -> str:
@@ -61,7 +61,7 @@ def calibration(found: Findings) -> doc.Section | None:
         checks = made.checks
     shown = doc.table("Checks of the measuring chain", _CHECKS, checks)
     title = "Is the measuring chain right?"
-    return doc.section("calibration", title, doc.Text(intro), shown, folded=True)
+    return doc.section("calibration", title, intro, shown, folded=True)
 
 
 _PASSED = {True: doc.Field("passed", doc.GOOD), False: doc.Field("not passed", doc.BAD)}
@@ -83,7 +83,7 @@ def break_even(found: Findings) -> doc.Section | None:
     if made is None:
         return None
     sizes = doc.table("Break-even sizes", microbench_text.BREAK_EVENS, made.break_evens)
-    text = doc.Text(f"{microbench_text.READING} {made.made_of}")
+    text = f"{microbench_text.READING} {made.made_of}"
     title = "From which size on does a technique pay off?"
     return doc.section("break-even", title, text, sizes, folded=True)
 
@@ -93,7 +93,7 @@ def windows(found: Findings) -> doc.Section | None:
     of the trials (method, rule 13)."""
     if not found.run.windows:
         return None
-    intro = doc.Text(
+    intro = (
         "Each line is a window, observed by sar, pidstat and the service's own metrics. The shares "
         "of the machine and of each core are time that is neither idle, nor waiting for a disk, "
         "nor stolen. The service's share is in percent of ONE core."
@@ -112,7 +112,7 @@ def windows(found: Findings) -> doc.Section | None:
     }
     outside = [cell for cell, is_inside in held.items() if not is_inside]
     named = f": {', '.join(outside)}" if outside else ""
-    check = doc.Text(
+    check = (
         f"{len(outside)} of {len(held)} windows have a throughput outside the 95 % interval of "
         f"their cell's trials{named}."
     )
@@ -159,8 +159,8 @@ def provenance(found: Findings) -> doc.Section | None:
     run = found.folder
     files = (run.exported_file, run.trials.path, *run.identity_files(), run.path / "tables")
     known = [link for path in files if (link := found.link(path))]
-    links = doc.Text(("Files: ", *doc.spaced(known))) if known else None
-    return doc.section("provenance", "Provenance", doc.Terms(_facts(found)), links, folded=True)
+    links = ("Files: ", *doc.spaced(known)) if known else None
+    return doc.section("provenance", "Provenance", _facts(found), links, folded=True)
 
 
 def _facts(found: Findings) -> dict[str, doc.Inline]:
