@@ -1,5 +1,5 @@
 """The parts of a run's page, for every kind of experiment: sections of text, tables and charts.
-`report` writes them as HTML, `markdown` writes tables as Markdown, `terminal` shows tables."""
+`report` writes them as HTML, `terminal` shows tables."""
 
 from __future__ import annotations
 
@@ -160,6 +160,31 @@ def words(field: Field | str) -> str:
     content = field.content if isinstance(field, Field) else field
     parts = content if isinstance(content, tuple) else (content,)
     return "".join(each.text if isinstance(each, Link) else each for each in parts)
+
+
+def markdown(part: Table) -> str:
+    """A table in Markdown; numbers are aligned to the right."""
+    head = [each.heading for each in part.columns]
+    marks = ["---:" if each.is_number else "---" for each in part.columns]
+    body = [
+        [
+            _inline(each.content if isinstance(each, Field) else each)
+            .replace("|", "\\|")
+            .replace("\n", " ")
+            for each in row
+        ]
+        for row in part.rows
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
+
+
+def _inline(content: Inline) -> str:
+    """Links to files stay links; links within the page become plain text."""
+    if isinstance(content, tuple):
+        return "".join(map(_inline, content))
+    if isinstance(content, Link):
+        return content.text if content.href.startswith("#") else f"[{content.text}]({content.href})"
+    return content
 
 
 def section(

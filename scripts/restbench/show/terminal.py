@@ -14,11 +14,11 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
-from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.findings import Findings
 from restbench.show.parts import claims
+from restbench.show.parts.cells import RATIO_TO_NEXT
 from restbench.store.quoted import ClaimEntry
 
 #: With more cells than this, the table has a line per size and number of users instead of cell.
@@ -128,10 +128,7 @@ def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
         doc.number("Users", lambda each: each.users),
         doc.Column("Fastest", lambda each: each.best.strategy),
         doc.number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
-        doc.number(
-            "Ratio to next [95 %]",
-            lambda each: ratio_text(each.comparison) if each.comparison else "",
-        ),
+        RATIO_TO_NEXT,
         doc.Column("Shown", lambda each: "yes" if each.is_shown else "not yet"),
     ]
     return doc.table("", columns, leaders)

@@ -157,7 +157,7 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
     place, name = _place(row.cell), row.cell.strategy
     if value is None or led is None:
         return _written(place, name, "wrong" if "wrong-answers" in row.flags else "·")
-    share, text, is_shown = _standing(row.cell, led)
+    share, text, is_shown, against = _standing(row.cell, led)
     edge, ink = shade(share)
     low, high = row.ends("throughput_per_s")
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ", no interval"
@@ -169,7 +169,7 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
         "Technique": study.technique(row.cell),
         "Size and users": place,
         "Throughput, /s": f"{readable(value)}{ends}",
-        "Of the best": _against(row.cell, led),
+        "Of the best": against,
         "Notes": ", ".join(study.warnings_and_notes(row).values()) or "none",
     }
 
@@ -185,29 +185,21 @@ def _written(place: str, technique: str, text: str) -> dict[str, Any]:
     return {"place": place, "technique": technique, "text": text, "ink": theme.SOFT}
 
 
-def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
-    """The share of the best, its text, and whether the run's blocks show the standing. The share is
-    None where no block has measured both."""
+def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool, str]:
+    """The share of the best, its text, whether the run's blocks show the standing, and the share in
+    the tooltip. The share is None where no block has measured both."""
     if cell == led.best:
         is_shown = bool(led.others) and led.is_tie
-        return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
+        text = "best" if is_shown else "first" if led.others else "only"
+        return 1.0, text, is_shown, f"this technique is the first: {led.text}"
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
-        return None, "?", False
-    share, is_same = 1 / found.estimate, led.is_same(cell)
+        return None, "?", False, (found and found.lack) or "no ratio"
+    ratio, share, is_same = found.ratio, 1 / found.estimate, led.is_same(cell)
     text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
-    return share, "≈ " * is_same + text, is_same or cell not in led.tied
-
-
-def _against(cell: Cell, led: Leader) -> str:
-    if cell == led.best:
-        return f"this technique is the first: {led.text}"
-    found = dict(led.others).get(cell)
-    if found is None or found.estimate is None:
-        return (found and found.lack) or "no ratio"
-    ratio, share = found.ratio, 1 / found.estimate
     ends = f" [{1 / ratio.high:.3f}, {1 / ratio.low:.3f}]" if ratio else ", no interval"
-    return f"{share:.3f}{ends} of {study.technique(led.best)}"
+    against = f"{share:.3f}{ends} of {study.technique(led.best)}"
+    return share, "≈ " * is_same + text, is_same or cell not in led.tied, against
 
 
 def _rate(value: float | None) -> str:

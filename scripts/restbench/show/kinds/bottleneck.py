@@ -22,7 +22,6 @@ from restbench.store.exported import RunExport
 NAME = "bottleneck"
 #: Up to this many sentences stand before the charts; more are folded.
 _FEW = 12
-_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 HOW_TO_READ = (
     "Service, client and database ms: CPU time per correct answer. All tiers that share cores are "
     "one station. CPU %: the utilisation of all cores, as the machine counts it. By law %: the "
@@ -76,7 +75,10 @@ def sentence(family: Family) -> str:
         f"{readable(limiting.demand)} of the {readable(whole_ms)} ms of an operation, of "
         f"which {parts}"
     )
-    text += f"; {_gain(family)}; users wait for each other above {family.knee:.1f} users"
+    text += (
+        f"; one more core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %; "
+        f"users wait for each other above {family.knee:.1f} users"
+    )
     at_best = (
         f". At {readable(best.per_s)}/s that station is busy {_percent(family.busy)} % of the time"
     )
@@ -88,13 +90,6 @@ def sentence(family: Family) -> str:
             "rest is CPU work of no tier, which takes capacity from the tiers"
         )
     return f"{text}."
-
-
-def _gain(family: Family) -> str:
-    ordinal = dict(enumerate(_ORDINALS, 1)).get(family.limiting.servers or 1, "further")
-    return (
-        f"a {ordinal} core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %"
-    )
 
 
 def name_of(family: Family) -> str:
@@ -109,9 +104,7 @@ def _named(cell: Cell) -> str:
 
 
 def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
-    """Each technique in words, the charts, and a line per cell; None where no tier was observed."""
-    if not known:
-        return None
+    """Each technique in words, the charts, and a line per cell."""
     said = list(map(sentence, known))
     folded = doc.section("bottleneck-words", "Each technique", said, folded=True)
     return doc.section(
@@ -134,11 +127,6 @@ def table_of(known: Sequence[Family]) -> doc.Table:
     """A table with a line per cell."""
     levels = [(family, level) for family in known for level in family.levels]
     return doc.table("Measured and predicted", _COLUMNS, levels)
-
-
-def _technique(of: tuple[Family, Level]) -> object:
-    cell = of[1].row.cell
-    return doc.cell_link(cell, _named(cell))
 
 
 def _notes(of: tuple[Family, Level]) -> doc.Field:
@@ -166,7 +154,7 @@ def _percent(share: float | None) -> str:
 
 
 _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
-    doc.Column("Technique", _technique),
+    doc.Column("Technique", lambda of: doc.cell_link(of[1].row.cell, _named(of[1].row.cell))),
     doc.Column("Size", lambda of: of[1].row.cell.complexity),
     doc.number("Users", lambda of: of[1].row.cell.users),
     doc.number("Service ms", lambda of: of[1].demands.service),

@@ -15,7 +15,6 @@ from restbench.judge import builds, trust
 from restbench.judge.builds import Pair, ThresholdResult
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
-from restbench.show import markdown
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
@@ -156,7 +155,7 @@ def as_markdown(found: Comparison) -> str:
         if row.warnings
     ]
     warned = ["Warnings:", "\n".join(notes)] if notes else []
-    return "\n\n".join([found.sentence, markdown.table(_table(found)), *warned]) + "\n"
+    return "\n\n".join([found.sentence, doc.markdown(_table(found)), *warned]) + "\n"
 
 
 def as_junit(found: Comparison) -> str:

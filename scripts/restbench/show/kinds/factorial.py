@@ -92,7 +92,7 @@ def _lead(found: Factorial, first: Effect) -> str:
 
 def _significance(found: Factorial) -> str:
     if found.degrees_of_freedom == 0:
-        margin = f"{_short(found.lenth_margin)}{_of_mean(found, found.lenth_margin)}"
+        margin = _limit(found, found.lenth_margin)
         return f"One run per cell gives shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
@@ -103,7 +103,7 @@ def _significance(found: Factorial) -> str:
     limit = found.smallest_detectable_effect
     if found.model == "multiplicative":
         return f"{known}; ratios below {np.exp(2 * limit):.3f} could not be detected."
-    return f"{known}; effects below {_short(limit)}{_of_mean(found, limit)} could not be detected."
+    return f"{known}; effects below {_limit(found, limit)} could not be detected."
 
 
 def _size(found: Factorial, effect: Effect) -> str:
@@ -112,15 +112,12 @@ def _size(found: Factorial, effect: Effect) -> str:
     return f"q {readable(effect.q)}"
 
 
-def _of_mean(found: Factorial, value: float) -> str:
-    """A value as a percentage of the mean; empty on a logarithmic scale, which has no 0."""
+def _limit(found: Factorial, value: float) -> str:
+    """A value, also as a percentage of the mean except on a logarithmic scale, which has no 0."""
+    short = f"{float(f'{value:.2g}'):g}"
     if found.model == "multiplicative" or found.q0 == 0:
-        return ""
-    return f" ({100 * value / abs(found.q0):.1f} %)"
-
-
-def _short(value: float) -> str:
-    return f"{float(f'{value:.2g}'):g}"
+        return short
+    return f"{short} ({100 * value / abs(found.q0):.1f} %)"
 
 
 def response(found: Factorial) -> str:

@@ -128,8 +128,8 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
         list(map(outcome, known)),
         *found.figures("frameworks"),
         *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
-        HOW_TO_READ if known else None,
-        _deviations(known) if known else None,
+        HOW_TO_READ,
+        _deviations(known),
     )
 
 

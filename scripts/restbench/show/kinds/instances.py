@@ -55,9 +55,7 @@ def name(load: Load) -> str:
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
-    """The charts, and a table per service; None where no load has several instances."""
-    if not known:
-        return None
+    """The charts, and a table per service."""
     return doc.section(
         "instances",
         "What do several instances bring?",

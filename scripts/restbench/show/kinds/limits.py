@@ -191,11 +191,6 @@ _STEP: dict[str, doc.Column[StepEntry]] = {
 }
 
 
-def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
-    """The limits, then the steps that they come from."""
-    return [limits_chart(known, load.objective), steps_chart(known, load.objective)]
-
-
 def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """The highest rate at which each technique meets the objective: a panel per complexity."""
     known = (each for each in found if each.limit_per_s is not None)
@@ -268,7 +263,7 @@ VIEW = View(
     lambda found, its: page(found, *its),
     lambda its: sentence(*its),
     lambda its: sure(its[0]),
-    lambda its: charts(*its),
+    lambda its: (limits_chart(its[0], its[1].objective), steps_chart(its[0], its[1].objective)),
     lambda its: terminal(*its),
     lambda run, its: records(run, *its),
     # By throughput the best would be the technique to which the search happened to offer more.

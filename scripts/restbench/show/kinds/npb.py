@@ -69,16 +69,15 @@ def of(found: Findings) -> Kernels:
     return Kernels(npb.ranked(found.rows), found.definition.table(Npb).published)
 
 
-def by_technique(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows under names such as `Java serial`."""
-    return grouped(rows, lambda row: wording.strategy_name(row.cell))
+def _technique(row: Row) -> str:
+    return wording.strategy_name(row.cell)
 
 
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel: geometric means over all rows that have both times."""
     parts = [
         f"{mean:.2f} ({technique})"
-        for technique, rows in by_technique(found.served).items()
+        for technique, rows in grouped(found.served, _technique).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not parts:
@@ -111,7 +110,7 @@ def explanation(rows: Sequence[Row]) -> list[str]:
     """Why a service can look faster than normal execution, a sentence per technique: its ratio to a
     fresh process is the effect of warming up times the effect of the service itself."""
     known = [row for row in rows if all(ratio(row, name).estimate for name in RATIOS)]
-    return [_sentence(*each) for each in by_technique(known).items()]
+    return [_sentence(*each) for each in grouped(known, _technique).items()]
 
 
 def _sentence(technique: str, rows: Sequence[Row]) -> str:
@@ -143,16 +142,12 @@ def soap(rows: Sequence[Row]) -> list[str]:
 def page(found: Findings, its: Kernels) -> doc.Section | None:
     """Why a service can look faster, the times of each technique, and the scaling over cores."""
     published = its.published
-    times = [
-        doc.table(f"{technique}, seconds", _times(published), rows)
-        for technique, rows in by_technique(its.served).items()
-    ]
     return doc.section(
         "npb",
         "NAS kernels in a process of their own and in the service",
         [*explanation(its.served), *soap(its.served)],
         *found.figures("npb"),
-        *times,
+        *doc.table_each("seconds", _times(published), its.served, _technique),
         _clients(its.served),
         _of_study(its),
         _NO_RESULT,
@@ -179,10 +174,7 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
         _study("Study", published, lambda its: its.ratio),
     ]
     caption = "seconds, medians; study on its own machine"
-    tables = [
-        doc.table(f"{technique.lower()}: {caption}", columns, rows)
-        for technique, rows in by_technique(found.served).items()
-    ]
+    tables = doc.table_each(caption, columns, found.served, _technique)
     return [*tables, *explanation(found.served), *soap(found.served)]
 
 
@@ -211,9 +203,8 @@ def _verified(row: Row) -> doc.Field:
 def _study(
     heading: str, published: PublishedTable, of: Callable[[PublishedRow], object]
 ) -> doc.Column[Row]:
-    """A column of the study's values by kernel and class; empty where none is published."""
-    known = {level: of(its) for level in published.rows if (its := published.row(level))}
-    return doc.number(heading, lambda row: known.get(row.cell.complexity))
+    """A column of the study's values; empty where none is published for a kernel and class."""
+    return doc.number(heading, lambda row: (its := published.row(row.cell.complexity)) and of(its))
 
 
 _SHORT = {"yes": "ok", "not measured": "-"}

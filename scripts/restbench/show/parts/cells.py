@@ -80,16 +80,17 @@ def _verdict(leader: Leader) -> doc.Field:
     return doc.Field(leader.text, doc.GOOD if leader.verdict == "reproduced" else doc.SOFT)
 
 
+RATIO_TO_NEXT: doc.Column[Leader] = doc.number(
+    "Ratio to next [95 %]",
+    lambda each: ratio_text(each.comparison) if each.comparison else "",
+)
 _FIRST: Sequence[doc.Column[Leader]] = (
     doc.Column("Service", lambda each: each.scope),
     doc.Column("Complexity", lambda each: each.complexity),
     doc.number("Users", lambda each: each.users),
     doc.Column("First", lambda each: _link(each.best)),
     doc.Column("Next", lambda each: _link(each.others[0][0]) if each.others else ""),
-    doc.number(
-        "Ratio to next [95 %]",
-        lambda each: ratio_text(each.comparison) if each.comparison else "",
-    ),
+    RATIO_TO_NEXT,
     doc.Column("Verdict", _verdict),
     doc.Column("Remarks", _notes),
 )
@@ -98,14 +99,12 @@ _FIRST: Sequence[doc.Column[Leader]] = (
 def study_tables(found: Findings) -> doc.Section | None:
     """The results in tables as the study groups them."""
     tables = [doc.table(name, _STUDY, rows) for name, rows in study.tables(found.rows).items()]
-    note = (
+    note = bool(tables) * (
         "A cell that the study names twice was measured once and appears in both tables. ± is the "
         "half-width of the 95 % interval over blocks. Percentiles are exact, and empty where there "
         "are too few samples."
     )
-    return (
-        doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
-    )
+    return doc.section("tables", "The study's tables", note, *tables, folded=True)
 
 
 def _study_column(metric: str) -> doc.Column[tuple[str, Row]]:

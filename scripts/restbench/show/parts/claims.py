@@ -15,25 +15,19 @@ from restbench.show.charts.forest import Entry
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
-TONES = {
-    "reproduced": doc.GOOD,
-    "contradicted": doc.BAD,
-    "no-effect": doc.BAD,
-    "smaller-than-margin": doc.BAD,
-    "too-imprecise": doc.WARNING,
-    "not-measurable": doc.WARNING,
-    "not-measured": doc.SOFT,
+#: The tone of each verdict, and the number of its colour and shape in charts.
+_LOOKS = {
+    "reproduced": (doc.GOOD, 0),
+    "contradicted": (doc.BAD, 1),
+    "no-effect": (doc.BAD, 4),
+    "smaller-than-margin": (doc.BAD, 4),
+    "not-measurable": (doc.WARNING, 7),
+    "too-imprecise": (doc.WARNING, 6),
+    "not-measured": (doc.SOFT, 6),
 }
-#: The number of a verdict's colour and shape in charts, by the verdict in words.
-STYLES = {
-    "reproduced": 0,
-    "contradicted": 1,
-    "no effect": 4,
-    "smaller than margin": 4,
-    "not measurable": 7,
-    "too imprecise": 6,
-    "not measured": 6,
-}
+TONES = {verdict: tone for verdict, (tone, _) in _LOOKS.items()}
+#: By the verdict in words.
+STYLES = {verdict.replace("-", " "): number for verdict, (_, number) in _LOOKS.items()}
 
 
 def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:

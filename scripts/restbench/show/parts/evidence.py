@@ -123,35 +123,31 @@ def windows(found: Findings) -> doc.Section | None:
         return doc.Field(text, doc.WARNING if window.cell in outside else "")
 
     columns: list[doc.Column[WindowEntry]] = [
-        *_WINDOWS[:2],
+        doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
+        doc.number("Window s", lambda window: window.seconds),
         doc.number("Requests/s", lambda window: rates.get(window.cell)),
         doc.number("In trials [95 %]", in_trials),
-        *_WINDOWS[2:],
+        doc.number("Machine %", lambda window: window.machine_cpu_pct),
+        doc.number("Steal %", lambda window: window.steal_pct),
+        doc.number("Run queue", lambda window: window.run_queue),
+        doc.number("Switches /s", lambda window: window.context_switches_per_s),
+        doc.number("Memory used MiB", lambda window: window.memory_used_mib),
+        doc.number("Service %", lambda window: window.service_cpu_pct),
+        doc.number("Service peak MiB", lambda window: window.service_peak_rss_mib),
+        doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
+        doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
+        doc.Column(
+            "Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)
+        ),
+        doc.Column(
+            "Threads by state",
+            lambda of: ", ".join(f"{state} {n:.1f}" for state, n in of.threads_by_state.items()),
+        ),
     ]
     seen = doc.table("Long windows", columns, found.run.windows)
     count = len(found.run.windows)
     title = f"{count} long window{'' if count == 1 else 's'}"
     return doc.section("observed", title, intro, check if held else None, seen, folded=True)
-
-
-_WINDOWS: Sequence[doc.Column[WindowEntry]] = (
-    doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
-    doc.number("Window s", lambda window: window.seconds),
-    doc.number("Machine %", lambda window: window.machine_cpu_pct),
-    doc.number("Steal %", lambda window: window.steal_pct),
-    doc.number("Run queue", lambda window: window.run_queue),
-    doc.number("Switches /s", lambda window: window.context_switches_per_s),
-    doc.number("Memory used MiB", lambda window: window.memory_used_mib),
-    doc.number("Service %", lambda window: window.service_cpu_pct),
-    doc.number("Service peak MiB", lambda window: window.service_peak_rss_mib),
-    doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
-    doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
-    doc.Column("Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)),
-    doc.Column(
-        "Threads by state",
-        lambda of: ", ".join(f"{state} {n:.1f}" for state, n in of.threads_by_state.items()),
-    ),
-)
 
 
 def provenance(found: Findings) -> doc.Section | None:
