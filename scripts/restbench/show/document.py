@@ -150,9 +150,14 @@ def spaced(links: Iterable[Link]) -> tuple[str | Link, ...]:
     return tuple(part for link in links for part in (link, " "))
 
 
+def warning(text: str, is_one: object) -> Field:
+    """A field in the tone of a warning if it is one."""
+    return Field(text, WARNING if is_one else "")
+
+
 def remarks(row: Row) -> Field:
     """The field with a row's warnings and notes."""
-    return Field(wording.remarks(row), WARNING if row.warnings else "")
+    return warning(wording.remarks(row), row.warnings)
 
 
 def words(field: Field | str) -> str:

@@ -137,7 +137,10 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     users, a line per technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
     courses = [(known[each.cell], each) for each in series if each.cell in known]
-    panels = grouped(courses, lambda of: _window_name(*of))
+    panels = grouped(
+        courses,
+        lambda of: f"{_panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",
+    )
     styles = {study.technique(cell): theme.STYLES[cell.strategy] for cell, _ in courses}
     if not panels:
         return None
@@ -155,10 +158,6 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
         panel_px=300,
         series=styles,
     )
-
-
-def _window_name(cell: Cell, each: SeriesEntry) -> str:
-    return f"{_panel_name(cell)}, {users_text(cell.users)}: {HEADINGS[each.column]}"
 
 
 def _window(

@@ -59,15 +59,7 @@ def by_cores(rows: Sequence[Row], *, is_speed_up: bool) -> theme.Chart | None:
         "The kernel's own time in a warm process that may use this number of cores, with as many "
         "threads (Java) or processes (Python). Points are geometric means over the blocks, with "
         "the 95 % t interval (of the logarithms) where there are enough blocks.",
-        [
-            lines.Panel(
-                panel,
-                y_label,
-                tuple(its),
-                tuple(sorted({at.x for line in its for at in line.points})),
-            )
-            for panel, its in panels.items()
-        ],
+        [lines.Panel(panel, y_label, tuple(its), has_ticks=True) for panel, its in panels.items()],
         "Cores",
         is_log=not is_speed_up,
     )

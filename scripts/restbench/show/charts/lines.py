@@ -57,8 +57,8 @@ class Panel:
     title: str
     y_label: str
     lines: tuple[Line, ...]
-    x_ticks: tuple[float, ...] = ()
-    """Empty: ticks are placed automatically."""
+    has_ticks: bool = False
+    """Whether each measured value of x has a tick; else ticks are placed automatically."""
 
     @property
     def drawn(self) -> list[Point]:
@@ -134,8 +134,9 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
     stroke, shape = theme.series_scales(series)
     x_highest = max((each["x"] for each in records), default=1.0)
     x = alt.X("x:Q").title(x_label).scale(domain=[0, 1.06 * x_highest], nice=False)
+    ticks = sorted({each["x"] for each in records if not each["limit"]})
     base = theme.base(records).encode(
-        x=x.axis(values=list(panel.x_ticks)) if panel.x_ticks else x,
+        x=x.axis(values=ticks) if panel.has_ticks else x,
         y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"]),
         stroke=stroke,
     )

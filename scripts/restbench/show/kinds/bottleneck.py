@@ -136,7 +136,7 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
     delay = next((each.demand for each in family.stations if each.name == DELAY), None)
     is_told = delay and level is family.levels[0]
     said = [f"{DELAY} {readable(delay)} ms"] if is_told else []
-    return doc.Field("; ".join((*said, *level.notes)), doc.WARNING if level.notes else "")
+    return doc.warning("; ".join((*said, *level.notes)), level.notes)
 
 
 def _bound_per_s(of: tuple[Family, Level]) -> float:
@@ -233,8 +233,7 @@ def _panel(
             for each in family.course()
         )
         found += [Line(label, style, measured), Line(label, style, predicted, is_limit=True)]
-    users = {float(level.row.cell.users) for family in of for level in family.levels}
-    return Panel(name, y_label, tuple(found), tuple(sorted(users)))
+    return Panel(name, y_label, tuple(found), has_ticks=True)
 
 
 def _point(level: Level, metric: str) -> Point:

@@ -239,8 +239,7 @@ def _panel(delay: int, group: Sequence[Row], rows: Sequence[Row], strategies: li
             _STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %"
         )
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
-    users = {float(row.cell.users) for row in group}
-    return Panel(f"{delay} ms", "Speed-up", tuple(found), tuple(sorted(users)))
+    return Panel(f"{delay} ms", "Speed-up", tuple(found), has_ticks=True)
 
 
 def _point(row: Row, values: Sequence[float]) -> Point:

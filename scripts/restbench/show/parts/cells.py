@@ -73,7 +73,7 @@ def _notes(leader: Leader) -> doc.Field:
         f"warnings: {'; '.join(leader.warned)}" if leader.warned else "",
         f"no number: {', '.join(leader.missing)}" if leader.missing else "",
     ]
-    return doc.Field(". ".join(filter(None, notes)), doc.WARNING if leader.warned else "")
+    return doc.warning(". ".join(filter(None, notes)), leader.warned)
 
 
 def _verdict(leader: Leader) -> doc.Field:

@@ -119,8 +119,7 @@ def windows(found: Findings) -> doc.Section | None:
 
     def in_trials(window: WindowEntry) -> doc.Field:
         row = trials.get(window.cell)
-        text = wording.mean(row, _METRIC) if row else ""
-        return doc.Field(text, doc.WARNING if window.cell in outside else "")
+        return doc.warning(wording.mean(row, _METRIC) if row else "", window.cell in outside)
 
     columns: list[doc.Column[WindowEntry]] = [
         doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
