@@ -123,18 +123,10 @@ def _verdict(of: _Ratio) -> doc.Field:
     return doc.Field(text, _TONES.get(text, doc.WARNING))
 
 
-def _named_once(of: _Ratio) -> str:
-    """The cell's name, such as `java serial low 10u`, with unusual levels other than the build; it
-    is empty except at the cell's first ratio."""
-    pair, held = of
-    if held is not pair.held[0]:
-        return ""
-    cell = pair.second.cell
-    levels = [each for each in (cell.placement, *cell.unusual) if each not in ("unbound", "B")]
-    return " ".join([cell.service, cell.strategy, cell.complexity, f"{cell.users}u", *levels])
-
-
-_NAMED_ONCE: doc.Column[_Ratio] = doc.Column("Cell", _named_once)
+#: The cell's name at its first ratio only.
+_NAMED_ONCE: doc.Column[_Ratio] = doc.Column(
+    "Cell", lambda of: of[0].name if of[1] is of[0].held[0] else ""
+)
 _COLUMNS: Sequence[doc.Column[_Ratio]] = (
     doc.Column("Cell", lambda of: of[0].name),
     doc.Column("Metric", lambda of: HEADINGS[of[1].limit.metric]),
