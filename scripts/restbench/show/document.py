@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -69,18 +69,18 @@ class Table:
 
     def only(self, places: Iterable[int]) -> Table:
         """The table with these columns only, without rows whose last such field is empty."""
-        wanted = tuple(places)
-        rows = tuple(tuple(row[n] for n in wanted) for row in self.rows if words(row[wanted[-1]]))
-        return Table(self.caption, tuple(self.columns[n] for n in wanted), rows)
+        *others, last = places
+        rows = tuple(row for row in self.rows if words(row[last]))
+        return replace(self, rows=rows)._with([*others, last])
 
     def telling(self) -> Table:
         """The table without the columns that are empty or 0 in every row."""
-        columns = enumerate(self.columns)
-        reported = {
-            n: each for n, each in columns if not {words(of[n]) for of in self.rows} <= _NOTHING
-        }
-        rows = tuple(tuple(row[n] for n in reported) for row in self.rows)
-        return Table(self.caption, tuple(reported.values()), rows)
+        fields = enumerate(zip(*self.rows, strict=True))
+        return self._with([n for n, of in fields if not set(map(words, of)) <= _NOTHING])
+
+    def _with(self, places: Sequence[int]) -> Table:
+        rows = tuple(tuple(row[n] for n in places) for row in self.rows)
+        return Table(self.caption, tuple(self.columns[n] for n in places), rows)
 
 
 @dataclass(frozen=True)

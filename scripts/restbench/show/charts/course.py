@@ -14,7 +14,7 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show.charts import theme
-from restbench.show.wording import placed, rounded, rounded_record
+from restbench.show.wording import panel_name, rounded, rounded_record
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -37,7 +37,7 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
         )
         if row.value("compute_ms") is not None and row.value("mean_ms") is not None
     )
-    panels = grouped(timed, lambda row: _panel_name(row.cell))
+    panels = grouped(timed, lambda row: panel_name(row.cell))
     return bars(
         "stages-shares",
         "Where the time of a request goes",
@@ -48,10 +48,6 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
         {name: _records(of) for name, of in panels.items()},
         STAGES,
     )
-
-
-def _panel_name(cell: Cell) -> str:
-    return ", ".join((cell.service.capitalize(), *placed(cell), cell.complexity))
 
 
 def _stage_ms(row: Row, stage: str) -> float:
@@ -139,7 +135,7 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     courses = [(known[each.cell], each) for each in series if each.cell in known]
     panels = grouped(
         courses,
-        lambda of: f"{_panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",
+        lambda of: f"{panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",
     )
     styles = {study.technique(cell): theme.STYLES[cell.strategy] for cell, _ in courses}
     if not panels:

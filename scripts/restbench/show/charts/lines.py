@@ -11,6 +11,7 @@ import altair as alt
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import FEWEST_BLOCKS, geometric_interval, geometric_mean
+from restbench.show import wording
 from restbench.show.charts import theme
 
 _HEIGHT_PX = 220
@@ -90,10 +91,13 @@ def chart(  # noqa: PLR0913 - a chart has that many words
 
 
 def measured(row: Row, metric: str, x: float, **others: Any) -> Point:
-    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings."""
+    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings; `others`
+    are fields of the point."""
     known = row.interval(metric)
-    ends = (known.low, known.high) if known else None
-    return Point(x, row.value(metric), ends, bool(row.warnings), row.cell.id, **others)
+    usual: dict[str, Any] = {"y": row.value(metric), "cell": row.cell.id}
+    usual |= {"interval": (known.low, known.high) if known else None}
+    usual |= {"doubtful": bool(row.warnings), "note": wording.remarks(row)}
+    return Point(x, **(usual | others))
 
 
 def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:

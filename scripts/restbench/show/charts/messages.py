@@ -126,8 +126,7 @@ def _costs(group: Mapping[Cell, Row]) -> forest.Panel:
 
 def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Entry:
     is_sure = found.ratio is not None and series != _TIED
-    note = wording.remarks(row)
-    return forest.compared(found, row.cell, name, series, is_sure=is_sure, note=note)
+    return forest.compared(found, row, name, series, is_sure=is_sure)
 
 
 def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | None:
@@ -211,8 +210,7 @@ def _lines(
     own = sorted(rows, key=x)
 
     def points(metric: str) -> tuple[Point, ...]:
-        made = (lines.measured(row, metric, x(row), note=wording.remarks(row)) for row in own)
-        return tuple(made)
+        return tuple(lines.measured(row, metric, x(row)) for row in own)
 
     found = [Line(label, style, points("throughput_per_s"))]
     if has_limit and any(row.value("pgbench_per_s") for row in own):

@@ -61,18 +61,17 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
     """By title of the panel (service and unusual levels): its groups of one size and number of
     users, the small first. Techniques that the runtime does not offer are left out."""
+
+    def title(row: Row) -> str:
+        return ", ".join((row.cell.service.capitalize(), *row.cell.unusual, *placed(row.cell)))
+
     offered = [row for row in rows if "not-offered" not in row.flags]
     found: dict[str, list[list[Row]]] = {}
-    for name, of in grouped(sorted(offered, key=lambda row: row.work), _title).items():
+    for name, of in grouped(sorted(offered, key=lambda row: row.work), title).items():
         groups = grouped(of, lambda row: (row.cell.complexity, row.cell.users))
         if several := [group for group in groups.values() if len(group) > 1]:
             found[name] = several
     return found
-
-
-def _title(row: Row) -> str:
-    cell = row.cell
-    return ", ".join((cell.service.capitalize(), *cell.unusual, *placed(cell)))
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:

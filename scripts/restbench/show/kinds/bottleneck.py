@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from restbench.analyse import tiers
 from restbench.analyse.measures import Row
@@ -13,6 +12,7 @@ from restbench.experiment.columns import readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
@@ -179,7 +179,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     """Throughput and response time against users, measured, and dashed predicted: a panel per size,
     a line per technique. Families with one number of users are left out."""
     several = (each for each in known if len(each.levels) > 1)
-    panels = grouped(several, _panel_name)
+    panels = grouped(several, lambda family: wording.panel_name(family.cell))
     styles = _styles(panels.values())
     caption = (
         "Solid lines: measured, with 95 % intervals over blocks. A hollow symbol: the prediction "
@@ -200,12 +200,6 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
             ("mean_ms", "Response time", "Mean response time, ms"),
         )
     ]
-
-
-def _panel_name(family: Family) -> str:
-    cell = family.cell
-    placed = "" if cell.placement == "unbound" else f", {cell.placement}"
-    return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
 def _styles(panels: Iterable[Sequence[Family]]) -> dict[str, int]:
@@ -237,11 +231,13 @@ def _panel(
 
 
 def _point(level: Level, metric: str) -> Point:
-    notes = "; ".join(level.notes)
-    return replace(
-        lines.measured(level.row, metric, level.row.cell.users, note=notes),
+    return lines.measured(
+        level.row,
+        metric,
+        level.row.cell.users,
         y=level.per_s if metric == "throughput_per_s" else level.response_ms,
         doubtful=abs(level.off) > tiers.MODEL_TOLERANCE,
+        note="; ".join(level.notes),
     )
 
 

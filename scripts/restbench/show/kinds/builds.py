@@ -104,7 +104,7 @@ def _entry(of: _Ratio) -> forest.Entry:
     pair, held = of
     return forest.compared(
         held.comparison,
-        pair.second.cell,
+        pair.second,
         pair.name,
         pair.state_of(held),
         is_sure=not (pair.first.warnings or pair.second.warnings),

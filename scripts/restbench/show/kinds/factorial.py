@@ -72,13 +72,10 @@ def sentence(found: Factorial) -> str:
 
 def sure(found: Factorial) -> str:
     """How sure the effects are."""
-    blocks = len(found.blocks)
+    blocks, percent = trust.blocks_of([len(found.blocks)]), f"{100 * found.confidence:.0f} %"
     if not found.degrees_of_freedom:
-        return (
-            f"The shares come from {blocks} block{'s' * (blocks != 1)}; no effect has an interval."
-        )
-    percent = f"{100 * found.confidence:.0f} %"
-    return f"Effects have {percent} intervals over {blocks} blocks, and are tested together."
+        return f"The shares come from {blocks}; no effect has an interval."
+    return f"Effects have {percent} intervals over {blocks}, and are tested together."
 
 
 def _lead(found: Factorial, first: Effect) -> str:

@@ -110,8 +110,11 @@ def sentence(known: Sequence[Load]) -> str:
 
 def sure(known: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    costs = [cost.to_best for load in known for size in load.sizes for cost in size.costs]
-    return verdicts.certainty_text("CPU time", costs)
+    return verdicts.certainty_text("CPU time", [cost.to_best for cost in _costs(known)])
+
+
+def _costs(known: Sequence[Load]) -> list[Cost]:
+    return [cost for load in known for size in load.sizes for cost in size.costs]
 
 
 def with_most_users(known: Sequence[Load]) -> list[Load]:
@@ -177,11 +180,10 @@ def _chart(load: Load) -> theme.Chart | None:
 def _entry(cost: Cost) -> forest.Entry:
     return forest.compared(
         cost.to_best,
-        cost.row.cell,
+        cost.row,
         _name(cost),
         "framework",
         is_sure=cost.is_within,
-        note=", ".join(map(str, cost.row.warnings)),
         margin=(1.0, 1 + MARGIN),
     )
 
@@ -192,13 +194,7 @@ def _name(cost: Cost) -> str:
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     """The table of one service: a line per framework, size and number of users."""
-    costs = [
-        cost
-        for load in known
-        if load.cell.service == service
-        for size in load.sizes
-        for cost in size.costs
-    ]
+    costs = _costs([load for load in known if load.cell.service == service])
     made = doc.table(f"{service.capitalize()}: frameworks", _COLUMNS, costs)
     gone = ("japronto", *[""] * (len(_COLUMNS) - 2), _JAPRONTO)
     return replace(made, rows=(*made.rows, gone)) if service == "python" else made
@@ -207,9 +203,7 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
 def _deviations(known: Sequence[Load]) -> doc.Table:
     """Where the measured frameworks do not answer as the contract says, in the order of
     FRAMEWORKS."""
-    measured = {
-        cost.row.cell.framework for load in known for size in load.sizes for cost in size.costs
-    }
+    measured = {cost.row.cell.framework for cost in _costs(known)}
     text = (ROOT / "contract" / "deviations.toml").read_text(encoding="utf-8")
     listed: list[Mapping[str, str]] = tomllib.loads(text)["deviation"]
     rows = [

@@ -105,8 +105,7 @@ def _entry(each: Arrangement) -> forest.Entry:
     value is written at its end."""
     cell = each.row.cell
     line = f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
-    note = ", ".join(map(str, each.row.warnings))
-    return forest.compared(each.to_best, cell, line, cell.placement, note=note)
+    return forest.compared(each.to_best, each.row, line, cell.placement)
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:

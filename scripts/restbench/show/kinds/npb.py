@@ -337,9 +337,9 @@ def cost(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def _cost(row: Row) -> forest.Entry:
-    cell, found = row.cell, ratio(row, "service/warm")
+    found = ratio(row, "service/warm")
     is_sure = found.ratio is not None
-    return forest.compared(found, cell, cell.complexity, _technique(row), is_sure=is_sure)
+    return forest.compared(found, row, row.cell.complexity, _technique(row), is_sure=is_sure)
 
 
 def by_cores(rows: Sequence[Row], *, is_speed_up: bool) -> theme.Chart | None:

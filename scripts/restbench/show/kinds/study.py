@@ -21,7 +21,7 @@ from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
-from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.lines import Line, Panel
 from restbench.show.findings import Findings, View
 from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry, PartEntry
@@ -231,15 +231,13 @@ def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
     found = []
     for label, cells in grouped(shown, lambda cell: _label(plot, cell)).items():
         ranked = sorted(cells, key=plot.x_of)
-        points = (_point(plot.rows[cell], metric, plot.x_of(cell)) for cell in ranked)
+        points = (
+            lines.measured(plot.rows[cell], metric, plot.x_of(cell), name=wording.cell_name(cell))
+            for cell in ranked
+        )
         found.append(Line(label, _style(plot, ranked[0]), tuple(points)))
     title = "" if users is None else users_text(users)
     return Panel(title, Y_LABELS[metric], tuple(found), has_ticks=True)
-
-
-def _point(row: Row, metric: str, x: int) -> Point:
-    name, note = wording.cell_name(row.cell), ", ".join(map(str, row.warnings))
-    return lines.measured(row, metric, x, name=name, note=note)
 
 
 def _label(plot: Plot, cell: Cell) -> str:

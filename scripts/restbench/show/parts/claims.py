@@ -64,12 +64,11 @@ def of(found: Findings) -> list[doc.Section | None]:
 
 
 def _intro(found: Findings) -> doc.Inline:
-    link = found.link(found.folder.claims_file, "file of claims and tests")
-    file: str | doc.Link = link or "file of claims and tests"
+    file = "file of claims and tests"
     sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
         "Each claim is a set of ratios. How it is tested was fixed before the run in the ",
-        file,
+        found.link(found.folder.claims_file, file) or file,
         f" (sha256 {sha256[:16]}). Open a claim to see its ratios.",
     )
 
