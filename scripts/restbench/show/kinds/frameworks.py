@@ -27,10 +27,9 @@ HOW_TO_READ = (
     "alike. ≈ stands at the cheapest framework, and at those that cannot be distinguished from it "
     "(paired t, Holm). A p95 needs 1 000 responses in each block, a p99 10 000. The work of a "
     "size is its CPU time per request in the cheapest framework. The framework does not matter "
-    "where all "
-    f"lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. "
-    "Services are measured without a front: for measuring, not for exposure. The last table "
-    "(contract/deviations.toml) shows how each server differs with slow, broken or hostile "
+    f"where all lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % "
+    "intervals. Services are measured without a front: for measuring, not for exposure. The last "
+    "table (contract/deviations.toml) shows how each server differs with slow, broken or hostile "
     "requests."
 )
 

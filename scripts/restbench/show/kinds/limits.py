@@ -37,9 +37,8 @@ HOW_TO_READ = (
     "technique is the middle of the bracket that its search ends with. 'Limit' is the geometric "
     "mean of these limits over blocks, each on fresh services; 'from' and 'to' are its 95 % "
     "interval. In every block the objective was met at the rate 'Met at', and was not met at the "
-    "rate 'Not met at'. "
-    "This holds for windows of this length: a service that falls behind slowly shows it only in "
-    "longer ones."
+    "rate 'Not met at'. This holds for windows of this length: a service that falls behind slowly "
+    "shows it only in longer ones."
 )
 
 

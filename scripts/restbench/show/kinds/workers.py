@@ -1,8 +1,4 @@
-"""Numbers of workers and users: in words, as heat maps, and next to what was published.
-
-A tile of a heat map shows a number with its half-width. Its colour stands for the ratio to the best
-of its column.
-"""
+"""Numbers of workers and users: in words, as heat maps, and next to what was published."""
 
 from __future__ import annotations
 
