@@ -244,7 +244,6 @@ def _trend_chart() -> theme.Chart:
     step_colour, _ = theme.style(1)
     data = alt.InlineData(values=[], name="trend")
     base = alt.Chart(data).encode(
-        x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
         y=alt.Y("value:Q").title(_TREND_METRIC).scale(zero=False),
     )
     at_step = base.transform_filter("datum.step != ''").encode(y=alt.value(0))
@@ -265,5 +264,6 @@ def _trend_chart() -> theme.Chart:
         base.mark_point(stroke=colour).encode(
             fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
         ),
+        x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
     )
     return theme.Chart(name="trend", title="", caption="", description="", panels=(view,))

@@ -90,9 +90,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     tiles += [
         _written(_place(each.best), _BEST_COLUMN, _rate(per_s[each.best])) for each in leaders
     ]
-    base = theme.base(tiles, can_hide=False).encode(
-        x=_techniques(techniques), y=_places([group[0].cell for group in groups])
-    )
+    base = theme.base(tiles, can_hide=False).encode(y=_places([group[0].cell for group in groups]))
     boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1.5, cornerRadius=2)
     boxes = boxes.encode(
         fill=alt.Fill("fill:N").scale(None),
@@ -100,7 +98,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
         tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
     )
     words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
-    return theme.layered(name, _ROW_PX * len(groups), boxes, words)
+    return theme.layered(name, _ROW_PX * len(groups), boxes, words, x=_techniques(techniques))
 
 
 def _techniques(names: Sequence[str]) -> alt.X:

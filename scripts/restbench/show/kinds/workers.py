@@ -191,10 +191,9 @@ def _panel(grid: Grid, metric: str) -> theme.View:
     tiles = [_tile(grid, row, metric) for row in grid.rows]
     axis = alt.Axis(domain=False, ticks=False)
     above = alt.Axis(domain=False, ticks=False, labelAngle=0, orient="top")
-    base = theme.base(tiles, can_hide=False).encode(
-        x=alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05),
-        y=alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1),
-    )
+    x = alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05)
+    y = alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1)
+    base = theme.base(tiles, can_hide=False).encode(y=y)
     boxes = base.mark_rect().encode(
         fill=alt.Fill("fill:N").scale(None),
         stroke=alt.Stroke("edge:N").scale(None),
@@ -205,7 +204,7 @@ def _panel(grid: Grid, metric: str) -> theme.View:
         text="text:N", fill=alt.Fill("ink:N").scale(None)
     )
     height_px = _ROW_PX * len({row.cell.workers for row in grid.rows})
-    return theme.layered(_METRICS[metric], height_px, boxes, words)
+    return theme.layered(_METRICS[metric], height_px, boxes, words, x=x)
 
 
 def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
