@@ -20,8 +20,7 @@ from restbench.experiment.columns import readable
 from restbench.experiment.records import Microbench, Score
 from restbench.experiment.statistics import t_interval
 from restbench.machine import clock, machine, machine_cpu, machine_lock, watch
-from restbench.show import markdown
-from restbench.show.document import Column, Table, number, table
+from restbench.show.document import Column, Table, markdown, number, table
 from restbench.show.microbench_text import BREAK_EVENS, READING, made_of
 from restbench.show.progress import duration
 from restbench.show.terminal import drawn
@@ -110,10 +109,10 @@ def document(made: Microbench) -> str:
         made_of(made),
         f"## {BREAK_EVEN}",
         READING,
-        markdown.table(_break_evens(made)),
+        markdown(_break_evens(made)),
         "## Times",
         "Mean over the processes, with the half-width of its 95 % t interval.",
-        markdown.table(_scores(made)),
+        markdown(_scores(made)),
     ]
     return "\n\n".join(sections) + "\n"
 

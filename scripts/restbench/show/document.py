@@ -1,10 +1,10 @@
 """The parts of a run's page, for every kind of experiment: sections of text, tables and charts.
-`report` writes them as HTML, `markdown` writes tables as Markdown, `terminal` shows tables."""
+`report` writes them as HTML, `terminal` shows tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -31,29 +31,6 @@ class Link:
 
 
 Inline: TypeAlias = str | Link | tuple[str | Link, ...]
-
-
-@dataclass(frozen=True)
-class Text:
-    """A paragraph."""
-
-    content: Inline
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """A list."""
-
-    items: tuple[Inline, ...]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """A list of names with their meanings. With a prefix, each name has an id for links."""
-
-    entries: Mapping[str, Inline]
-    prefix: str = ""
-    """Prefix of the ids; empty where the names need none."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +69,18 @@ class Table:
 
     def only(self, places: Iterable[int]) -> Table:
         """The table with these columns only, without rows whose last such field is empty."""
-        wanted = tuple(places)
-        rows = tuple(tuple(row[n] for n in wanted) for row in self.rows if words(row[wanted[-1]]))
-        return Table(self.caption, tuple(self.columns[n] for n in wanted), rows)
+        *others, last = places
+        rows = tuple(row for row in self.rows if words(row[last]))
+        return replace(self, rows=rows)._with([*others, last])
 
     def telling(self) -> Table:
         """The table without the columns that are empty or 0 in every row."""
-        columns = enumerate(self.columns)
-        reported = {
-            n: each for n, each in columns if not {words(of[n]) for of in self.rows} <= _NOTHING
-        }
-        rows = tuple(tuple(row[n] for n in reported) for row in self.rows)
-        return Table(self.caption, tuple(reported.values()), rows)
+        fields = enumerate(zip(*self.rows, strict=True))
+        return self._with([n for n, of in fields if not set(map(words, of)) <= _NOTHING])
+
+    def _with(self, places: Sequence[int]) -> Table:
+        rows = tuple(tuple(row[n] for n in places) for row in self.rows)
+        return Table(self.caption, tuple(self.columns[n] for n in places), rows)
 
 
 @dataclass(frozen=True)
@@ -128,7 +105,8 @@ class Section:
     tone: str = ""
 
 
-Part: TypeAlias = Text | Bullets | Terms | Table | Figure | Section
+#: A paragraph, a list, or names with their meanings; or a part with a class of its own.
+Part: TypeAlias = Inline | list[str] | Mapping[str, Inline] | Table | Figure | Section
 
 
 def number(heading: str, value: Callable[[T], object]) -> Column[T]:
@@ -172,9 +150,14 @@ def spaced(links: Iterable[Link]) -> tuple[str | Link, ...]:
     return tuple(part for link in links for part in (link, " "))
 
 
+def warning(text: str, is_one: object) -> Field:
+    """A field in the tone of a warning if it is one."""
+    return Field(text, WARNING if is_one else "")
+
+
 def remarks(row: Row) -> Field:
     """The field with a row's warnings and notes."""
-    return Field(wording.remarks(row), WARNING if row.warnings else "")
+    return warning(wording.remarks(row), row.warnings)
 
 
 def words(field: Field | str) -> str:
@@ -184,19 +167,36 @@ def words(field: Field | str) -> str:
     return "".join(each.text if isinstance(each, Link) else each for each in parts)
 
 
+def markdown(part: Table) -> str:
+    """A table in Markdown; numbers are aligned to the right."""
+    head = [each.heading for each in part.columns]
+    marks = ["---:" if each.is_number else "---" for each in part.columns]
+    body = [
+        [
+            _inline(each.content if isinstance(each, Field) else each)
+            .replace("|", "\\|")
+            .replace("\n", " ")
+            for each in row
+        ]
+        for row in part.rows
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
+
+
+def _inline(content: Inline) -> str:
+    """Links to files stay links; links within the page become plain text."""
+    if isinstance(content, tuple):
+        return "".join(map(_inline, content))
+    if isinstance(content, Link):
+        return content.text if content.href.startswith("#") else f"[{content.text}]({content.href})"
+    return content
+
+
 def section(
     id: str, title: str, *parts: Part | None, folded: bool = False, badge: str = "", tone: str = ""
 ) -> Section | None:
     """A section of the parts that say something; None where there are none."""
-    known = tuple(each for each in parts if each is not None and not _is_empty(each))
+    known = tuple(
+        each for each in parts if each and not (isinstance(each, Table) and not each.rows)
+    )
     return Section(id, title, known, folded, badge, tone) if known else None
-
-
-def _is_empty(part: Part) -> bool:
-    """A list without an item, or a table without a row."""
-    match part:
-        case Bullets(items=()) | Table(rows=()):
-            return True
-        case Terms(entries=entries):
-            return not entries
-    return False

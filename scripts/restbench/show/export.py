@@ -3,7 +3,7 @@ run's other files (`store.quoted`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from restbench.analyse import estimates, factorial, limits, long_windows, predecessor, trace
@@ -11,7 +11,6 @@ from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.open_load import Objective
 from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.failures import CellsFailed
@@ -21,7 +20,7 @@ from restbench.show import findings, microbench_text, views
 from restbench.store import exported, quoted, store
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
-from restbench.store.traces import FullTrace, TraceEntry
+from restbench.store.traces import FullTrace
 from restbench.store.trials import Block
 
 #: The facts in a machine's description that are versions.
@@ -79,6 +78,12 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
     definition = experiment.load(run.experiment_file, run.cores_allowed())
     objective = definition.open.objective if definition.open else None
     cells = {row.cell.id: row.cell for row in rows}
+    # In an unfinished block the search for a limit, or a trace, is not over.
+    trials = [each for each in run.trials.trials() if each.block in finished] if objective else []
+    traces = (
+        store.read_model(path, FullTrace, "measure again")
+        for path in sorted(run.traces.glob("*/trace.json"))
+    )
     return RunExport(
         form=exported.FORMAT_VERSION,
         run=run.name,
@@ -89,9 +94,9 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
-        steps=tuple(_steps(run, finished, objective)) if objective else (),
+        steps=tuple(limits.steps(trials, objective)) if objective else (),
         series=tuple(long_windows.courses(run, note)),
-        traces=tuple(_traces(run, finished)),
+        traces=tuple(trace.entry(each) for each in traces if each.block in finished),
         proofs=tuple(run.proofs()),
         calibration=calibration(run),
         microbench=microbench(run),
@@ -101,21 +106,6 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
         factorial=_effects(definition, rows),
         windows=tuple(long_windows.of_run(run)),
     )
-
-
-def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exported.StepEntry]:
-    """The steps of finished blocks; in other blocks the search for the limit is not over."""
-    trials = [each for each in run.trials.trials() if each.block in finished]
-    return limits.steps(trials, objective)
-
-
-def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
-    """The traces of finished blocks."""
-    known = [
-        store.read_model(path, FullTrace, "measure again")
-        for path in sorted(run.traces.glob("*/trace.json"))
-    ]
-    return [trace.entry(each) for each in known if each.block in finished]
 
 
 def _experiment(run: Run) -> exported.ExperimentEntry:
@@ -211,11 +201,10 @@ def microbench(run: Run) -> quoted.MicrobenchEntry | None:
 
 def again(rates: Mapping[tuple[int, str, str], float]) -> list[quoted.AgainEntry]:
     """The A/A ratio of each group's first cell; `rates` as `estimates.again_ratios` takes them."""
-    return [_again(cell, of) for cell, of in estimates.again_ratios(rates).items()]
-
-
-def _again(cell: str, ratios: Sequence[float]) -> quoted.AgainEntry:
-    if len(ratios) == 1:
-        return quoted.AgainEntry(cell=cell, ratio=geometric_mean(ratios))
-    found = geometric_interval(ratios)
-    return quoted.AgainEntry(cell=cell, ratio=found.estimate, low=found.low, high=found.high)
+    found = []
+    for cell, ratios in estimates.again_ratios(rates).items():
+        ends = geometric_interval(ratios) if len(ratios) > 1 else None
+        low, high = (ends.low, ends.high) if ends else (None, None)
+        ratio = geometric_mean(ratios)
+        found.append(quoted.AgainEntry(cell=cell, ratio=ratio, low=low, high=high))
+    return found

@@ -83,6 +83,7 @@ class View(Generic[T]):
 
     of: Callable[[Findings], T]
     page: Callable[[Findings, T], Section | None]
+    """The section of the page; not asked for where the data are empty."""
     sentence: Callable[[T], str] = lambda _its: ""
     """The answer on the first screen; empty where the run has none of this kind."""
     sure: Callable[[T], str] = lambda _its: ""

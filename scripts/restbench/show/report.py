@@ -15,7 +15,7 @@ from markupsafe import Markup
 from restbench.machine import machine
 from restbench.show import views
 from restbench.show.charts import theme
-from restbench.show.document import Field, Figure, Section, Text, words
+from restbench.show.document import Field, Figure, Section, words
 from restbench.show.findings import Findings
 from restbench.show.parts import cells, claims, evidence
 from restbench.store.quoted import AnswerEntry
@@ -43,7 +43,7 @@ def sections(found: Findings) -> list[Section]:
         evidence.windows(found),
         evidence.provenance(found),
     ]
-    said = Text(answer_of(found).sentence)
+    said = answer_of(found).sentence
     return [
         replace(each, parts=tuple(part for part in each.parts if part != said))
         for each in wanted

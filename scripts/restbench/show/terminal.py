@@ -14,11 +14,11 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
-from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.findings import Findings
 from restbench.show.parts import claims
+from restbench.show.parts.cells import RATIO_TO_NEXT
 from restbench.store.quoted import ClaimEntry
 
 #: With more cells than this, the table has a line per size and number of users instead of cell.
@@ -100,9 +100,8 @@ def _technique(row: Row) -> doc.Field:
     """The technique, with all levels of the cell that are not the usual ones: cells that differ in
     one of them have a line each."""
     cell = row.cell
-    return _toned(
-        ", ".join((cell.strategy, *wording.placed(cell), *cell.unusual_parts)), row.warnings
-    )
+    levels = (cell.strategy, *wording.placed(cell), *cell.unusual_parts)
+    return doc.warning(", ".join(levels), row.warnings)
 
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:
@@ -123,22 +122,15 @@ def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
     """A line for each service, size and number of users: the first technique and its lead."""
     known = {row.cell: row for row in rows}
     columns: list[doc.Column[Leader]] = [
-        doc.Column("", lambda each: _toned(each.scope.capitalize(), each.warned)),
+        doc.Column("", lambda each: doc.warning(each.scope.capitalize(), each.warned)),
         doc.Column("Size", lambda each: _size(known[each.best])),
         doc.number("Users", lambda each: each.users),
         doc.Column("Fastest", lambda each: each.best.strategy),
         doc.number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
-        doc.number(
-            "Ratio to next [95 %]",
-            lambda each: ratio_text(each.comparison) if each.comparison else "",
-        ),
+        RATIO_TO_NEXT,
         doc.Column("Shown", lambda each: "yes" if each.is_shown else "not yet"),
     ]
     return doc.table("", columns, leaders)
-
-
-def _toned(text: str, warnings: Sequence[object]) -> doc.Field:
-    return doc.Field(text, doc.WARNING if warnings else "")
 
 
 def _size(row: Row) -> str:

@@ -70,23 +70,18 @@ def _viewed(run: RunExport, folder: Run) -> Findings:
     return replace(found, views=known)
 
 
-def _asks_which(found: Findings) -> bool:
-    """Whether the run asks which technique is best: it sends a load, and no view says otherwise."""
-    return found.definition.traits.sends_load and all(
-        view.asks_for_best_technique for view, _ in found.views
-    )
-
-
 def _charts(found: Findings) -> list[theme.Chart | None]:
     """All charts in the order of the page; those of the view that gives the answer come first."""
     answering = next((view for view, its in found.views if view.sentence(its)), None)
     own: list[theme.Chart | None] = []
     others: list[theme.Chart | None] = []
+    asks = found.definition.traits.sends_load
     for view, its in found.views:
         (own if view is answering else others).extend(view.charts(its))
+        asks = asks and view.asks_for_best_technique
     return [
         *own,
-        overview.chart(found.rows) if _asks_which(found) else None,
+        overview.chart(found.rows) if asks else None,
         claims.chart(found.run.claims),
         *others,
         course.stages(found.rows),
@@ -119,6 +114,7 @@ def sections(found: Findings) -> list[Section | None]:
     pages = [
         part
         for view, its in found.views
+        if its
         for part in (view.page(found, its), *(make(found) for make in view.more))
     ]
     windows = section("course", "Long windows over time", *found.figures("series"), folded=True)

@@ -56,6 +56,11 @@ def cell_name(cell: Cell) -> str:
     return f"{study.technique(cell)}, {cell.complexity}, {users_text(cell.users)}"
 
 
+def panel_name(cell: Cell) -> str:
+    """Such as `Java, bound to core 0, low`."""
+    return ", ".join((cell.service.capitalize(), *placed(cell), cell.complexity))
+
+
 def strategy_name(cell: Cell) -> str:
     """Such as `Java serial`."""
     return f"{cell.service.capitalize()} {cell.strategy}"

@@ -25,7 +25,7 @@ from restbench.judge import study
 from restbench.machine import machine
 from restbench.schedule.pace import Pace
 from restbench.show import export
-from restbench.show.charts.study import Y_LABELS
+from restbench.show.kinds.study import Y_LABELS
 from restbench.store.store import EXPERIMENTS, experiment_file
 from restbench.store.trials import AGAIN, Trial
 from restbench.store.writing import write_model

@@ -10,8 +10,9 @@ from fixture_run import Made, build, cell, steady_load
 
 from restbench.analyse import measures
 from restbench.experiment import experiment
-from restbench.show.charts import study, theme
+from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
+from restbench.show.kinds import study
 from restbench.store.store import Run
 
 

@@ -19,7 +19,7 @@ from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims
 from restbench.show import files, report, terminal
-from restbench.show.charts import kernels, theme
+from restbench.show.charts import theme
 from restbench.show.document import Field, Link, Table
 from restbench.show.kinds import npb
 from restbench.store import store
@@ -106,12 +106,13 @@ def test_a_refused_class_is_said_to_be_refused_and_why() -> None:
 def test_a_cell_that_was_not_reached_is_shown_and_drawn_nowhere() -> None:
     rows = [row(cell("CG-A"), BLOCKS), row_of(cell("IS-A"), []), row_of(cell("CG-A-on-1"), [])]
     assert line_of(rows, "IS", "A")[2:9] == ["", "", "", "", "", "", "not measured"]
-    assert kernels.time(rows) is None
+    assert npb.by_cores(rows, is_speed_up=False) is None
 
 
 def test_the_table_for_programs_has_the_ratios_with_their_ends() -> None:
     found = npb.of(shown([row(cell("CG-A"), BLOCKS), refused()]))
-    first, second = csv.DictReader(files.as_csv(npb.records(found)).splitlines())
+    written = [npb._record(row, found.published) for row in found.rows]
+    first, second = csv.DictReader(files.as_csv(written).splitlines())
     assert (first["blocks"], first["verified"], second["verified"]) == ("3", "yes", "refused")
     ends = [float(first[f"service_per_fresh{end}"]) for end in ("_low", "", "_high")]
     assert ends == sorted(ends)
@@ -150,25 +151,25 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
         *scaled("java", "shared-pool", {1: 4.0, 2: 2.0}),
         *scaled("python", "process-per-element", {1: 6.0, 2: 4.0}),
     ]
-    time, speed_up = kernels.time(rows), kernels.speed_up(rows)
+    _, time, speed_up = npb.charts(rows)
     assert time is not None and speed_up is not None
     seconds, ups = (
         {(each["series"], each["x"]): each["y"] for each in data_of(chart)}
         for chart in (time, speed_up)
     )
     assert seconds == {
-        ("java shared-pool", 1): pytest.approx(4.0),
-        ("java shared-pool", 2): pytest.approx(2.0),
-        ("python process-per-element", 1): pytest.approx(6.0),
-        ("python process-per-element", 2): pytest.approx(4.0),
+        ("Java shared-pool", 1): pytest.approx(4.0),
+        ("Java shared-pool", 2): pytest.approx(2.0),
+        ("Python process-per-element", 1): pytest.approx(6.0),
+        ("Python process-per-element", 2): pytest.approx(4.0),
     }
-    assert ups["java shared-pool", 2] == pytest.approx(2.0)
-    assert ups["python process-per-element", 2] == pytest.approx(1.5)
+    assert ups["Java shared-pool", 2] == pytest.approx(2.0)
+    assert ups["Python process-per-element", 2] == pytest.approx(1.5)
 
 
 def test_without_one_core_there_is_no_figure() -> None:
-    assert kernels.time(scaled("java", "shared-pool", {2: 2.0})) is None
-    assert kernels.time([row(cell("CG-A"), BLOCKS)]) is None
+    assert npb.charts(scaled("java", "shared-pool", {2: 2.0})) == [None, None, None]
+    assert npb.by_cores([row(cell("CG-A"), BLOCKS)], is_speed_up=False) is None
 
 
 @pytest.mark.parametrize("kernel", ["IS", "CG", "MG", "FT"])

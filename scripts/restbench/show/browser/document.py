@@ -6,13 +6,15 @@ compare any two runs itself (`compare.js`): the results of all pairs would be to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
-from restbench.analyse import warnings
+import altair as alt
+
+from restbench.analyse import steps, warnings
 from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
@@ -23,7 +25,6 @@ from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.show import wording
-from restbench.show.browser import trends
 from restbench.show.charts import theme
 from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExport
 
@@ -31,6 +32,12 @@ from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExpo
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
 #: Significant digits of the document's numbers: no fewer than `run.json` has.
 _SIGNIFICANT = 7
+#: The series of one machine and experiment, by cell and framework. A series maps the numbers of the
+#: runs that a line may join to the values of their blocks.
+Family: TypeAlias = dict[tuple[int, str], dict[int, list[float]]]
+#: Stands for the metric in the chart's definition; the page replaces it by the metric's name.
+_TREND_METRIC = "(metric)"
+_TREND_PX = 240
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,13 @@ class _Tables:
         different sizes are different cells."""
         shape = _shape(row)
         key = f"{entry.id} {shape}".strip()
-        if key not in self._numbers:
-            self._numbers[key] = len(self.cells)
+        number = self._numbers.setdefault(key, len(self.cells))
+        if number == len(self.cells):
             size = f"{row.cell.complexity} {shape}".strip()
             # From the row: the entry of an older run.json lacks factors that were added later.
             factors = row.cell.model_dump()
             self.cells.append({"key": key, "id": entry.id, "size": size, "factors": factors})
-        return self._numbers[key]
+        return number
 
 
 def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[str, Any]:
@@ -101,8 +108,8 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
         "kinds": tables.kinds,
         "cells": tables.cells,
         "runs": listed,
-        "steps": trends.steps_of(listed, metrics),
-        "trend_chart": theme.spec(trends.chart()),
+        "steps": _steps_of(listed, metrics),
+        "trend_chart": theme.spec(_trend_chart()),
         "left_out": list(left_out),
     }
 
@@ -193,3 +200,70 @@ def _shape(row: Row) -> str:
 
 def _product(shape: Shape) -> str:
     return f"{shape.rows}x{shape.inner}x{shape.columns}"
+
+
+def _steps_of(runs: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """Every step. `runs` are in order of time, as in the browser's document. The series of one
+    metric, machine and experiment are tested together, without runs that have no interval."""
+    found = []
+    for number, metric in enumerate(metrics):
+        for family in _families(runs, number):
+            known = {key: course for key, course in family.items() if len(course) > 1}
+            shifts = steps.find([list(course.values()) for course in known.values()])
+            for ((cell, framework), course), its in zip(known.items(), shifts, strict=True):
+                place = {"metric": metric, "cell": cell, "framework": framework}
+                found += [place | _step(list(course), each) for each in its]
+    return found
+
+
+def _families(runs: Sequence[Mapping[str, Any]], metric: int) -> Iterable[Family]:
+    families: dict[tuple[int, str], Family] = {}
+    for number, run in enumerate(runs):
+        family = families.setdefault((run["machine"], run["experiment"]), {})
+        for cell in run["cells"]:
+            values = cell["values"][metric][3] if cell["values"][metric] else []
+            if len(values) >= FEWEST_BLOCKS and min(values) > 0:
+                family.setdefault((cell["cell"], cell["framework"]), {})[number] = values
+    return families.values()
+
+
+def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
+    ratio = [found.ratio.estimate, found.ratio.low, found.ratio.high]
+    numbers = [float(f"{each:.5g}") for each in ratio]
+    return {"before": runs[found.at - 1], "after": runs[found.at], "ratio": numbers}
+
+
+def _trend_chart() -> theme.Chart:
+    """The trend chart without its data and description. A page puts them into the definition:
+    `{...spec, data: {name: "trend", values: records}, description}`. There is a record per run, in
+    order: `run`; `label`, unique, under the axis; `value`; `low` and `high`, null without an
+    interval; `step`, the text of a step at this run, or empty; `segment`, the number of steps
+    before the run; `level`, the mean of the runs between two steps. A hollow point has no interval,
+    a dashed line is a step, a horizontal one the level."""
+    colour, _ = theme.style(0)
+    step_colour, _ = theme.style(1)
+    data = alt.InlineData(values=[], name="trend")
+    base = alt.Chart(data).encode(
+        y=alt.Y("value:Q").title(_TREND_METRIC).scale(zero=False),
+    )
+    at_step = base.transform_filter("datum.step != ''").encode(y=alt.value(0))
+    hollow = alt.condition("isValid(datum.low)", alt.value(colour), alt.value(theme.PAPER))
+    numbers = {"value": _TREND_METRIC, "low": "95 % from", "high": "to"}
+    tips = [alt.Tooltip(f"{name}:Q", title=title, format=".4~g") for name, title in numbers.items()]
+    levels = base.transform_filter("isValid(datum.level)").mark_line(stroke=step_colour)
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(stroke=colour)
+    view = theme.layered(
+        "",
+        _TREND_PX,
+        # The first layer has every run: the axis takes the order of the runs from it.
+        base.mark_line(stroke=theme.SOFT, strokeWidth=1),
+        levels.encode(y="level:Q", detail="segment:N"),
+        at_step.mark_rule(stroke=step_colour, strokeDash=[4, 3]).encode(y2=alt.value("height")),
+        at_step.mark_text(fontWeight="bold", align="left", dx=4, dy=6).encode(text="step:N"),
+        bars.encode(y="low:Q", y2="high:Q"),
+        base.mark_point(stroke=colour).encode(
+            fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
+        ),
+        x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
+    )
+    return theme.Chart(name="trend", title="", caption="", description="", panels=(view,))

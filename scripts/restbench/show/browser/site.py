@@ -7,7 +7,7 @@ disk shows the same as a web server. Pages of kept runs load their style and scr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -45,14 +45,11 @@ def find(results: Path) -> RunListing:
             runs.append(_listed(Run(folder)))
         except BadConfiguration as error:
             left_out.append(str(error).removeprefix(f"{results}/"))
-    return RunListing(tuple(_once(runs)), tuple(left_out))
-
-
-def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
-    """Each run once: a kept copy is listed with its original where the folder has both."""
-    ranked = sorted(listed, key=lambda each: each.folder != each.run.run)
-    runs = grouped(ranked, lambda each: each.run.run)
-    return [replace(first, copies=tuple(copies)) for first, *copies in runs.values()]
+    # Each run once: a kept copy is listed with its original where the folder has both.
+    runs.sort(key=lambda each: each.folder != each.run.run)
+    same = grouped(runs, lambda each: each.run.run).values()
+    once = tuple(replace(first, copies=tuple(copies)) for first, *copies in same)
+    return RunListing(once, tuple(left_out))
 
 
 def _listed(run: Run) -> ListedRun:

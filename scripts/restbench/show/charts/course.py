@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any, TypeAlias
 
 import altair as alt
 
@@ -13,7 +14,7 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show.charts import theme
-from restbench.show.wording import placed, rounded, rounded_record
+from restbench.show.wording import panel_name, rounded, rounded_record
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -23,6 +24,8 @@ _ROW_PX, _COURSE_PX = 18, 150
 _LABEL_PX = 320
 #: A panel shows no more steps than this: adjacent ones are joined.
 _MOST_STEPS = 150
+#: The name of a bar (`bar`), the `cell` that it links to, and milliseconds by stage.
+Bar: TypeAlias = Mapping[str, Any]
 
 
 def stages(rows: Sequence[Row]) -> theme.Chart | None:
@@ -34,34 +37,17 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
         )
         if row.value("compute_ms") is not None and row.value("mean_ms") is not None
     )
-    panels = grouped(timed, lambda row: _panel_name(row.cell))
-    if not panels:
-        return None
-    caption = (
+    panels = grouped(timed, lambda row: panel_name(row.cell))
+    return bars(
+        "stages-shares",
+        "Where the time of a request goes",
         "The service reports with each answer how long it waited, parsed, computed and serialized; "
         "the rest of the response time is network, web server and JMeter. Each bar is a technique "
         "and number of users with its mean response time. A long queue does not mean a slow "
-        "computation: with more users than cores, requests wait under any technique."
+        "computation: with more users than cores, requests wait under any technique.",
+        {name: _records(of) for name, of in panels.items()},
+        STAGES,
     )
-    return theme.Chart(
-        name="stages-shares",
-        title="Where the time of a request goes",
-        caption=caption,
-        description=" ".join([caption, *(_description(*each) for each in panels.items())]),
-        panels=tuple(bars(name, _records(of), STAGES) for name, of in panels.items()),
-        panel_px=340,
-        series=STAGES,
-    )
-
-
-def _panel_name(cell: Cell) -> str:
-    return ", ".join((cell.service.capitalize(), *placed(cell), cell.complexity))
-
-
-def _description(name: str, rows: Sequence[Row]) -> str:
-    largest = [max(STAGES, key=lambda stage: _stage_ms(row, stage)) for row in rows]
-    counts = {stage: largest.count(stage) for stage in STAGES if stage in largest}
-    return f"{name}: largest {', '.join(f'{stage} in {n}' for stage, n in counts.items())}."
 
 
 def _stage_ms(row: Row, stage: str) -> float:
@@ -70,7 +56,7 @@ def _stage_ms(row: Row, stage: str) -> float:
     return max(0.0, row.value(f"{stage}_ms") or 0.0)
 
 
-def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
+def _records(rows: Sequence[Row]) -> list[Bar]:
     """A bar per row, named by those parts of its name that not all rows of the panel share."""
     named = [[row.cell.strategy, *(f"+{part}" for part in row.cell.unusual_parts)] for row in rows]
     common = set.intersection(*map(set, named)) if len(rows) > 1 else set()
@@ -86,10 +72,36 @@ def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
 
 
 def bars(
-    name: str, of: Sequence[Mapping[str, str | float]], stages: Mapping[str, int]
-) -> theme.View:
-    """A panel of bars, each divided into stages. A record of `of` has the name of a bar (`bar`),
-    the `cell` that it links to, and milliseconds by stage. `stages` numbers the colours."""
+    name: str,
+    title: str,
+    caption: str,
+    panels: Mapping[str, Sequence[Bar]],
+    stages: Mapping[str, int],
+) -> theme.Chart | None:
+    """Panels of bars, by their titles, each bar divided into stages; None without a panel. `stages`
+    numbers the colours."""
+    if not panels:
+        return None
+    said = (_description(*each, stages) for each in panels.items())
+    return theme.Chart(
+        name=name,
+        title=title,
+        caption=caption,
+        description=" ".join([caption, *said]),
+        panels=tuple(_bars(*each, stages) for each in panels.items()),
+        panel_px=340,
+        series=stages,
+    )
+
+
+def _description(name: str, of: Sequence[Bar], stages: Mapping[str, int]) -> str:
+    """In how many bars of a panel which stage is the largest."""
+    largest = [max(stages, key=each.__getitem__) for each in of]
+    counts = {stage: largest.count(stage) for stage in stages if stage in largest}
+    return f"{name}: largest {', '.join(f'{stage} in {n}' for stage, n in counts.items())}."
+
+
+def _bars(name: str, of: Sequence[Bar], stages: Mapping[str, int]) -> theme.View:
     records = list(map(rounded_record, of))
     colours = [theme.style(number)[0] for number in stages.values()]
     drawn = theme.base(records, can_hide=False).transform_calculate(
@@ -121,7 +133,10 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     users, a line per technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
     courses = [(known[each.cell], each) for each in series if each.cell in known]
-    panels = grouped(courses, lambda of: _window_name(*of))
+    panels = grouped(
+        courses,
+        lambda of: f"{panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",
+    )
     styles = {study.technique(cell): theme.STYLES[cell.strategy] for cell, _ in courses}
     if not panels:
         return None
@@ -139,10 +154,6 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
         panel_px=300,
         series=styles,
     )
-
-
-def _window_name(cell: Cell, each: SeriesEntry) -> str:
-    return f"{_panel_name(cell)}, {users_text(cell.users)}: {HEADINGS[each.column]}"
 
 
 def _window(

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import altair as alt
 
 from restbench.analyse.comparison import Comparison
-from restbench.experiment.cell import Cell
+from restbench.analyse.measures import Row
 from restbench.show import wording
 from restbench.show.charts import theme
 
@@ -41,20 +41,16 @@ class Entry:
     margin: tuple[float, float] | None = None
     """Between these values a difference does not count."""
 
-    @property
-    def ends(self) -> tuple[float, ...]:
-        """The value and the ends of its interval, as far as they are drawn."""
-        return () if self.value is None else (self.value, *(self.interval or ()))
-
 
 def band(margin: float) -> tuple[float, float]:
     """The range of ratios within a margin: 0.05 is 5 %."""
     return 1 / (1 + margin), 1 + margin
 
 
-def compared(found: Comparison, cell: Cell, label: str, series: str, **others: Any) -> Entry:
+def compared(found: Comparison, row: Row, label: str, series: str, **others: Any) -> Entry:
     """A cell's ratio against its margin; `others` are fields of the entry."""
-    usual: dict[str, Any] = {"cell": cell.id, "margin": band(found.margin)}
+    usual: dict[str, Any] = {"cell": row.cell.id, "margin": band(found.margin)}
+    usual["note"] = wording.remarks(row)
     return Entry(label, found.estimate, found.ends, series, **(usual | others))
 
 
@@ -157,8 +153,8 @@ def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
 
 
 def _x(panel: Panel) -> alt.X:
-    ends = [end for entry in panel.entries for end in (*entry.ends, *(entry.margin or ()))]
-    ends += [] if panel.reference is None else [panel.reference]
+    drawn = ((each.value, *(each.interval or ()), *(each.margin or ())) for each in panel.entries)
+    ends = [end for each in (*drawn, (panel.reference,)) for end in each if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     x = alt.X("value:Q").title(panel.x_label)
     if panel.from_zero:

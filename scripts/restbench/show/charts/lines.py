@@ -11,6 +11,7 @@ import altair as alt
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import FEWEST_BLOCKS, geometric_interval, geometric_mean
+from restbench.show import wording
 from restbench.show.charts import theme
 
 _HEIGHT_PX = 220
@@ -57,8 +58,8 @@ class Panel:
     title: str
     y_label: str
     lines: tuple[Line, ...]
-    x_ticks: tuple[float, ...] = ()
-    """Empty: ticks are placed automatically."""
+    has_ticks: bool = False
+    """Whether each measured value of x has a tick; else ticks are placed automatically."""
 
     @property
     def drawn(self) -> list[Point]:
@@ -90,10 +91,13 @@ def chart(  # noqa: PLR0913 - a chart has that many words
 
 
 def measured(row: Row, metric: str, x: float, **others: Any) -> Point:
-    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings."""
+    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings; `others`
+    are fields of the point."""
     known = row.interval(metric)
-    ends = (known.low, known.high) if known else None
-    return Point(x, row.value(metric), ends, bool(row.warnings), row.cell.id, **others)
+    usual: dict[str, Any] = {"y": row.value(metric), "cell": row.cell.id}
+    usual |= {"interval": (known.low, known.high) if known else None}
+    usual |= {"doubtful": bool(row.warnings), "note": wording.remarks(row)}
+    return Point(x, **(usual | others))
 
 
 def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:
@@ -134,10 +138,9 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
     stroke, shape = theme.series_scales(series)
     x_highest = max((each["x"] for each in records), default=1.0)
     x = alt.X("x:Q").title(x_label).scale(domain=[0, 1.06 * x_highest], nice=False)
+    ticks = sorted({each["x"] for each in records if not each["limit"]})
     base = theme.base(records).encode(
-        x=x.axis(values=list(panel.x_ticks)) if panel.x_ticks else x,
         y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"]),
-        stroke=stroke,
     )
     bars = base.transform_filter("isValid(datum.low) && !datum.limit").mark_rule(clip=True)
     tips = theme.tips(name="Cell", shown=panel.y_label, ends="95 % interval", note="Warnings")
@@ -151,7 +154,8 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         measured.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
         *([words] if len(panel.lines) == 1 else []),
     ]
-    return theme.layered(panel.title, _HEIGHT_PX, *layers)
+    x = x.axis(values=ticks) if panel.has_ticks else x
+    return theme.layered(panel.title, _HEIGHT_PX, *layers, x=x, stroke=stroke)
 
 
 def _record(line: Line, point: Point) -> dict[str, Any]:

@@ -126,8 +126,7 @@ def _costs(group: Mapping[Cell, Row]) -> forest.Panel:
 
 def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Entry:
     is_sure = found.ratio is not None and series != _TIED
-    note = wording.remarks(row)
-    return forest.compared(found, row.cell, name, series, is_sure=is_sure, note=note)
+    return forest.compared(found, row, name, series, is_sure=is_sure)
 
 
 def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | None:
@@ -211,8 +210,7 @@ def _lines(
     own = sorted(rows, key=x)
 
     def points(metric: str) -> tuple[Point, ...]:
-        made = (lines.measured(row, metric, x(row), note=wording.remarks(row)) for row in own)
-        return tuple(made)
+        return tuple(lines.measured(row, metric, x(row)) for row in own)
 
     found = [Line(label, style, points("throughput_per_s"))]
     if has_limit and any(row.value("pgbench_per_s") for row in own):
@@ -222,27 +220,18 @@ def _lines(
 
 def _stages(pies: Sequence[TimeBreakdown]) -> theme.Chart | None:
     panels = grouped(pies, lambda pie: wording.strategy_name(pie.row.cell))
-    if not panels:
-        return None
-    caption = (
+    return course.bars(
+        "messages-stages",
+        "Where the time of one user's requests goes",
         "Measured by the service's own clock, with one user. Network is the time outside the "
         "service: the web server, the kernel, the load generator. Rest is computing that waits "
-        "neither for a connection nor for the database."
-    )
-    return theme.Chart(
-        name="messages-stages",
-        title="Where the time of one user's requests goes",
-        caption=caption,
-        description=f"{caption} {'; '.join(panels)}.",
-        panels=tuple(
-            course.bars(title, list(map(_record, of)), _COLOURS) for title, of in panels.items()
-        ),
-        panel_px=340,
-        series=_COLOURS,
+        "neither for a connection nor for the database.",
+        {title: list(map(_bar, of)) for title, of in panels.items()},
+        _COLOURS,
     )
 
 
-def _record(pie: TimeBreakdown) -> dict[str, str | float]:
+def _bar(pie: TimeBreakdown) -> course.Bar:
     cell = pie.row.cell
     bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
     return {**pie.parts_ms, "bar": bar, "cell": cell.id}

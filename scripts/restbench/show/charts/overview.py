@@ -61,18 +61,17 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
     """By title of the panel (service and unusual levels): its groups of one size and number of
     users, the small first. Techniques that the runtime does not offer are left out."""
+
+    def title(row: Row) -> str:
+        return ", ".join((row.cell.service.capitalize(), *row.cell.unusual, *placed(row.cell)))
+
     offered = [row for row in rows if "not-offered" not in row.flags]
     found: dict[str, list[list[Row]]] = {}
-    for name, of in grouped(sorted(offered, key=lambda row: row.work), _title).items():
+    for name, of in grouped(sorted(offered, key=lambda row: row.work), title).items():
         groups = grouped(of, lambda row: (row.cell.complexity, row.cell.users))
         if several := [group for group in groups.values() if len(group) > 1]:
             found[name] = several
     return found
-
-
-def _title(row: Row) -> str:
-    cell = row.cell
-    return ", ".join((cell.service.capitalize(), *cell.unusual, *placed(cell)))
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:
@@ -91,9 +90,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     tiles += [
         _written(_place(each.best), _BEST_COLUMN, _rate(per_s[each.best])) for each in leaders
     ]
-    base = theme.base(tiles, can_hide=False).encode(
-        x=_techniques(techniques), y=_places([group[0].cell for group in groups])
-    )
+    base = theme.base(tiles, can_hide=False).encode(y=_places([group[0].cell for group in groups]))
     boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1.5, cornerRadius=2)
     boxes = boxes.encode(
         fill=alt.Fill("fill:N").scale(None),
@@ -101,7 +98,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
         tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
     )
     words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
-    return theme.layered(name, _ROW_PX * len(groups), boxes, words)
+    return theme.layered(name, _ROW_PX * len(groups), boxes, words, x=_techniques(techniques))
 
 
 def _techniques(names: Sequence[str]) -> alt.X:
@@ -157,7 +154,7 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
     place, name = _place(row.cell), row.cell.strategy
     if value is None or led is None:
         return _written(place, name, "wrong" if "wrong-answers" in row.flags else "·")
-    share, text, is_shown = _standing(row.cell, led)
+    share, text, is_shown, against = _standing(row.cell, led)
     edge, ink = shade(share)
     low, high = row.ends("throughput_per_s")
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ", no interval"
@@ -169,7 +166,7 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
         "Technique": study.technique(row.cell),
         "Size and users": place,
         "Throughput, /s": f"{readable(value)}{ends}",
-        "Of the best": _against(row.cell, led),
+        "Of the best": against,
         "Notes": ", ".join(study.warnings_and_notes(row).values()) or "none",
     }
 
@@ -185,29 +182,21 @@ def _written(place: str, technique: str, text: str) -> dict[str, Any]:
     return {"place": place, "technique": technique, "text": text, "ink": theme.SOFT}
 
 
-def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
-    """The share of the best, its text, and whether the run's blocks show the standing. The share is
-    None where no block has measured both."""
+def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool, str]:
+    """The share of the best, its text, whether the run's blocks show the standing, and the share in
+    the tooltip. The share is None where no block has measured both."""
     if cell == led.best:
         is_shown = bool(led.others) and led.is_tie
-        return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
+        text = "best" if is_shown else "first" if led.others else "only"
+        return 1.0, text, is_shown, f"this technique is the first: {led.text}"
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
-        return None, "?", False
-    share, is_same = 1 / found.estimate, led.is_same(cell)
+        return None, "?", False, (found and found.lack) or "no ratio"
+    ratio, share, is_same = found.ratio, 1 / found.estimate, led.is_same(cell)
     text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
-    return share, "≈ " * is_same + text, is_same or cell not in led.tied
-
-
-def _against(cell: Cell, led: Leader) -> str:
-    if cell == led.best:
-        return f"this technique is the first: {led.text}"
-    found = dict(led.others).get(cell)
-    if found is None or found.estimate is None:
-        return (found and found.lack) or "no ratio"
-    ratio, share = found.ratio, 1 / found.estimate
     ends = f" [{1 / ratio.high:.3f}, {1 / ratio.low:.3f}]" if ratio else ", no interval"
-    return f"{share:.3f}{ends} of {study.technique(led.best)}"
+    against = f"{share:.3f}{ends} of {study.technique(led.best)}"
+    return share, "≈ " * is_same + text, is_same or cell not in led.tied, against
 
 
 def _rate(value: float | None) -> str:

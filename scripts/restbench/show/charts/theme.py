@@ -96,8 +96,6 @@ def spec(chart: Chart) -> dict[str, Any]:
         name: [rounded_record(row, _DIGITS) for row in rows]
         for name, rows in described.get("datasets", {}).items()
     }
-    for panel in described["concat"]:
-        _hoist_shared_encodings(panel)
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
@@ -106,17 +104,6 @@ def spec(chart: Chart) -> dict[str, Any]:
         "is_log": chart.is_log,
     }
     return described
-
-
-def _hoist_shared_encodings(panel: dict[str, Any]) -> None:
-    """Define colour and horizontal axis once for the panel where all its layers have the same."""
-    layers = [each["encoding"] for each in panel.get("layer", ())]
-    for channel in ("stroke", "x"):
-        said = [each.get(channel) for each in layers]
-        if len(said) > 1 and said[0] and all(each == said[0] for each in said):
-            panel.setdefault("encoding", {})[channel] = said[0]
-            for each in layers:
-                del each[channel]
 
 
 def svg(chart: Chart) -> str:
@@ -200,9 +187,10 @@ def base(records: Sequence[Mapping[str, Any]], *, can_hide: bool = True) -> alt.
     return made.transform_filter(IS_SHOWN) if can_hide else made
 
 
-def layered(title: str, height_px: int, *layers: alt.Chart) -> View:
-    """A panel of these layers."""
-    return alt.layer(*layers).properties(title=title, height=height_px)
+def layered(title: str, height_px: int, *layers: alt.Chart, **shared: Any) -> View:
+    """A panel of these layers; `shared` are the encodings that all of them have."""
+    made = alt.layer(*layers).properties(title=title, height=height_px)
+    return made.encode(**shared) if shared else made
 
 
 def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:

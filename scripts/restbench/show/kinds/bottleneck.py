@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from restbench.analyse import tiers
 from restbench.analyse.measures import Row
@@ -13,6 +12,7 @@ from restbench.experiment.columns import readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
@@ -22,7 +22,6 @@ from restbench.store.exported import RunExport
 NAME = "bottleneck"
 #: Up to this many sentences stand before the charts; more are folded.
 _FEW = 12
-_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 HOW_TO_READ = (
     "Service, client and database ms: CPU time per correct answer. All tiers that share cores are "
     "one station. CPU %: the utilisation of all cores, as the machine counts it. By law %: the "
@@ -76,7 +75,10 @@ def sentence(family: Family) -> str:
         f"{readable(limiting.demand)} of the {readable(whole_ms)} ms of an operation, of "
         f"which {parts}"
     )
-    text += f"; {_gain(family)}; users wait for each other above {family.knee:.1f} users"
+    text += (
+        f"; one more core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %; "
+        f"users wait for each other above {family.knee:.1f} users"
+    )
     at_best = (
         f". At {readable(best.per_s)}/s that station is busy {_percent(family.busy)} % of the time"
     )
@@ -88,13 +90,6 @@ def sentence(family: Family) -> str:
             "rest is CPU work of no tier, which takes capacity from the tiers"
         )
     return f"{text}."
-
-
-def _gain(family: Family) -> str:
-    ordinal = dict(enumerate(_ORDINALS, 1)).get(family.limiting.servers or 1, "further")
-    return (
-        f"a {ordinal} core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %"
-    )
 
 
 def name_of(family: Family) -> str:
@@ -109,19 +104,17 @@ def _named(cell: Cell) -> str:
 
 
 def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
-    """Each technique in words, the charts, and a line per cell; None where no tier was observed."""
-    if not known:
-        return None
-    said = doc.Bullets(tuple(map(sentence, known)))
+    """Each technique in words, the charts, and a line per cell."""
+    said = list(map(sentence, known))
     folded = doc.section("bottleneck-words", "Each technique", said, folded=True)
     return doc.section(
         "bottleneck",
         "What is the bottleneck?",
-        doc.Text(summary(known)),
+        summary(known),
         said if len(known) <= _FEW else folded,
         *found.figures(NAME),
         table_of(known),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
     )
 
 
@@ -136,11 +129,6 @@ def table_of(known: Sequence[Family]) -> doc.Table:
     return doc.table("Measured and predicted", _COLUMNS, levels)
 
 
-def _technique(of: tuple[Family, Level]) -> object:
-    cell = of[1].row.cell
-    return doc.cell_link(cell, _named(cell))
-
-
 def _notes(of: tuple[Family, Level]) -> doc.Field:
     """The notes of a level. The first level of a family also has the delay, which one user waits
     beyond the CPU times."""
@@ -148,7 +136,7 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
     delay = next((each.demand for each in family.stations if each.name == DELAY), None)
     is_told = delay and level is family.levels[0]
     said = [f"{DELAY} {readable(delay)} ms"] if is_told else []
-    return doc.Field("; ".join((*said, *level.notes)), doc.WARNING if level.notes else "")
+    return doc.warning("; ".join((*said, *level.notes)), level.notes)
 
 
 def _bound_per_s(of: tuple[Family, Level]) -> float:
@@ -166,7 +154,7 @@ def _percent(share: float | None) -> str:
 
 
 _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
-    doc.Column("Technique", _technique),
+    doc.Column("Technique", lambda of: doc.cell_link(of[1].row.cell, _named(of[1].row.cell))),
     doc.Column("Size", lambda of: of[1].row.cell.complexity),
     doc.number("Users", lambda of: of[1].row.cell.users),
     doc.number("Service ms", lambda of: of[1].demands.service),
@@ -191,7 +179,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     """Throughput and response time against users, measured, and dashed predicted: a panel per size,
     a line per technique. Families with one number of users are left out."""
     several = (each for each in known if len(each.levels) > 1)
-    panels = grouped(several, _panel_name)
+    panels = grouped(several, lambda family: wording.panel_name(family.cell))
     styles = _styles(panels.values())
     caption = (
         "Solid lines: measured, with 95 % intervals over blocks. A hollow symbol: the prediction "
@@ -212,12 +200,6 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
             ("mean_ms", "Response time", "Mean response time, ms"),
         )
     ]
-
-
-def _panel_name(family: Family) -> str:
-    cell = family.cell
-    placed = "" if cell.placement == "unbound" else f", {cell.placement}"
-    return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
 def _styles(panels: Iterable[Sequence[Family]]) -> dict[str, int]:
@@ -245,16 +227,17 @@ def _panel(
             for each in family.course()
         )
         found += [Line(label, style, measured), Line(label, style, predicted, is_limit=True)]
-    users = {float(level.row.cell.users) for family in of for level in family.levels}
-    return Panel(name, y_label, tuple(found), tuple(sorted(users)))
+    return Panel(name, y_label, tuple(found), has_ticks=True)
 
 
 def _point(level: Level, metric: str) -> Point:
-    notes = "; ".join(level.notes)
-    return replace(
-        lines.measured(level.row, metric, level.row.cell.users, note=notes),
+    return lines.measured(
+        level.row,
+        metric,
+        level.row.cell.users,
         y=level.per_s if metric == "throughput_per_s" else level.response_ms,
         doubtful=abs(level.off) > tiers.MODEL_TOLERANCE,
+        note="; ".join(level.notes),
     )
 
 

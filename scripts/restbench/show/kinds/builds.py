@@ -15,7 +15,6 @@ from restbench.judge import builds, trust
 from restbench.judge.builds import Pair, ThresholdResult
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
-from restbench.show import markdown
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
@@ -74,7 +73,7 @@ def of(found: Findings) -> Comparison:
 
 def page(_found: Findings, two: Comparison) -> doc.Section | None:
     """Every ratio with its threshold."""
-    return doc.section("builds", "Is B worse than A?", doc.Text(_HOW_TO_READ), _table(two))
+    return doc.section("builds", "Is B worse than A?", _HOW_TO_READ, _table(two))
 
 
 def _table(two: Comparison) -> doc.Table:
@@ -105,7 +104,7 @@ def _entry(of: _Ratio) -> forest.Entry:
     pair, held = of
     return forest.compared(
         held.comparison,
-        pair.second.cell,
+        pair.second,
         pair.name,
         pair.state_of(held),
         is_sure=not (pair.first.warnings or pair.second.warnings),
@@ -124,18 +123,10 @@ def _verdict(of: _Ratio) -> doc.Field:
     return doc.Field(text, _TONES.get(text, doc.WARNING))
 
 
-def _named_once(of: _Ratio) -> str:
-    """The cell's name, such as `java serial low 10u`, with unusual levels other than the build; it
-    is empty except at the cell's first ratio."""
-    pair, held = of
-    if held is not pair.held[0]:
-        return ""
-    cell = pair.second.cell
-    levels = [each for each in (cell.placement, *cell.unusual) if each not in ("unbound", "B")]
-    return " ".join([cell.service, cell.strategy, cell.complexity, f"{cell.users}u", *levels])
-
-
-_NAMED_ONCE: doc.Column[_Ratio] = doc.Column("Cell", _named_once)
+#: The cell's name at its first ratio only.
+_NAMED_ONCE: doc.Column[_Ratio] = doc.Column(
+    "Cell", lambda of: of[0].name if of[1] is of[0].held[0] else ""
+)
 _COLUMNS: Sequence[doc.Column[_Ratio]] = (
     doc.Column("Cell", lambda of: of[0].name),
     doc.Column("Metric", lambda of: HEADINGS[of[1].limit.metric]),
@@ -156,7 +147,7 @@ def as_markdown(found: Comparison) -> str:
         if row.warnings
     ]
     warned = ["Warnings:", "\n".join(notes)] if notes else []
-    return "\n\n".join([found.sentence, markdown.table(_table(found)), *warned]) + "\n"
+    return "\n\n".join([found.sentence, doc.markdown(_table(found)), *warned]) + "\n"
 
 
 def as_junit(found: Comparison) -> str:

@@ -39,7 +39,7 @@ HOW_TO_READ = (
     "thread that waits needs no core."
 )
 #: What of the study's text is wrong, ambiguous or missing.
-FAULTS = (
+FAULTS = [
     "The model and the figure disagree. If calls only wait, a client that holds no thread is 20 "
     "times as fast as a pool of 5 threads, and 13 times with 8, for any response time. The figure "
     "says 1.1 to 1.6, growing with it.",
@@ -54,13 +54,13 @@ FAULTS = (
     "stage, the bounds of the queues, repetitions and spread, what a failed call does, and whether "
     "results keep an order.",
     "The pseudocode of the pipeline has no loop and no end. Calls by mail were not measured.",
-)
+]
 
 
 def page(found: Findings, rows: Sequence[Row]) -> doc.Section | None:
     """Speed-up as charts, and a table per client, transport and response time."""
     gains = study(rows)
-    faults = doc.section("calls-faults", "Faults of the study", doc.Bullets(FAULTS), folded=True)
+    faults = doc.section("calls-faults", "Faults of the study", FAULTS, folded=True)
     return doc.section(
         "calls",
         "Many calls of a service, from the client's side",
@@ -68,8 +68,8 @@ def page(found: Findings, rows: Sequence[Row]) -> doc.Section | None:
         gains,
         faults if gains.rows else None,
         *tables(rows),
-        doc.Text(HOW_TO_READ),
-        doc.section("calls-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
+        HOW_TO_READ,
+        doc.section("calls-columns", "What the columns mean", dict(COLUMNS.values())),
     )
 
 
@@ -188,23 +188,17 @@ def _stages(rows: Sequence[Row]) -> theme.Chart | None:
     ]
     if len(in_turn) < 2:
         return None
-    caption = (
+    return course.bars(
+        "calls-stages",
+        "Where the time of a call goes",
         "Calls one after the other to a service that does not wait, medians over the blocks. S, D "
-        "and P are times in the client; C is the time on the network and in the service."
-    )
-    bars = list(map(_bar, in_turn))
-    return theme.Chart(
-        name="calls-stages",
-        title="Where the time of a call goes",
-        caption=caption,
-        description=f"{caption} {'; '.join(str(each['bar']) for each in bars)}.",
-        panels=(course.bars("One call at a time", bars, _STAGES),),
-        panel_px=340,
-        series=_STAGES,
+        "and P are times in the client; C is the time on the network and in the service.",
+        {"One call at a time": list(map(_bar, in_turn))},
+        _STAGES,
     )
 
 
-def _bar(row: Row) -> dict[str, str | float]:
+def _bar(row: Row) -> course.Bar:
     ms = {stage: series(row, f"{stage.lower()}_ms").median or 0.0 for stage in _STAGES}
     name = " ".join(work(row).program).capitalize()
     return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
@@ -245,8 +239,7 @@ def _panel(delay: int, group: Sequence[Row], rows: Sequence[Row], strategies: li
             _STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %"
         )
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
-    users = {float(row.cell.users) for row in group}
-    return Panel(f"{delay} ms", "Speed-up", tuple(found), tuple(sorted(users)))
+    return Panel(f"{delay} ms", "Speed-up", tuple(found), has_ticks=True)
 
 
 def _point(row: Row, values: Sequence[float]) -> Point:

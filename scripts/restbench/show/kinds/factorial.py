@@ -39,15 +39,15 @@ def of(found: Findings) -> Factorial | str | None:
 def page(found: Findings, its: Factorial | str | None) -> doc.Section | None:
     """The sentence, the charts, and the effects, or why there are none."""
     if not isinstance(its, Factorial):
-        return doc.section("factorial", _TITLE, doc.Text(its)) if its else None
+        return doc.section("factorial", _TITLE, its)
     signs = sign_table(its) if len(its.means) <= _SIGNS_SHOWN_UP_TO else None
     return doc.section(
         "factorial",
         _TITLE,
-        doc.Text(sentence(its)),
+        sentence(its),
         *found.figures("factorial"),
         effect_table(its),
-        doc.Bullets((*its.design.warnings(), *its.left_out, *its.warnings)),
+        [*its.design.warnings(), *its.left_out, *its.warnings],
         doc.section("factorial-signs", "The cells with their signs", signs, folded=True),
     )
 
@@ -72,13 +72,10 @@ def sentence(found: Factorial) -> str:
 
 def sure(found: Factorial) -> str:
     """How sure the effects are."""
-    blocks = len(found.blocks)
+    blocks, percent = trust.blocks_of([len(found.blocks)]), f"{100 * found.confidence:.0f} %"
     if not found.degrees_of_freedom:
-        return (
-            f"The shares come from {blocks} block{'s' * (blocks != 1)}; no effect has an interval."
-        )
-    percent = f"{100 * found.confidence:.0f} %"
-    return f"Effects have {percent} intervals over {blocks} blocks, and are tested together."
+        return f"The shares come from {blocks}; no effect has an interval."
+    return f"Effects have {percent} intervals over {blocks}, and are tested together."
 
 
 def _lead(found: Factorial, first: Effect) -> str:
@@ -92,7 +89,7 @@ def _lead(found: Factorial, first: Effect) -> str:
 
 def _significance(found: Factorial) -> str:
     if found.degrees_of_freedom == 0:
-        margin = f"{_short(found.lenth_margin)}{_of_mean(found, found.lenth_margin)}"
+        margin = _limit(found, found.lenth_margin)
         return f"One run per cell gives shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
@@ -103,7 +100,7 @@ def _significance(found: Factorial) -> str:
     limit = found.smallest_detectable_effect
     if found.model == "multiplicative":
         return f"{known}; ratios below {np.exp(2 * limit):.3f} could not be detected."
-    return f"{known}; effects below {_short(limit)}{_of_mean(found, limit)} could not be detected."
+    return f"{known}; effects below {_limit(found, limit)} could not be detected."
 
 
 def _size(found: Factorial, effect: Effect) -> str:
@@ -112,15 +109,12 @@ def _size(found: Factorial, effect: Effect) -> str:
     return f"q {readable(effect.q)}"
 
 
-def _of_mean(found: Factorial, value: float) -> str:
-    """A value as a percentage of the mean; empty on a logarithmic scale, which has no 0."""
+def _limit(found: Factorial, value: float) -> str:
+    """A value, also as a percentage of the mean except on a logarithmic scale, which has no 0."""
+    short = f"{float(f'{value:.2g}'):g}"
     if found.model == "multiplicative" or found.q0 == 0:
-        return ""
-    return f" ({100 * value / abs(found.q0):.1f} %)"
-
-
-def _short(value: float) -> str:
-    return f"{float(f'{value:.2g}'):g}"
+        return short
+    return f"{short} ({100 * value / abs(found.q0):.1f} %)"
 
 
 def response(found: Factorial) -> str:

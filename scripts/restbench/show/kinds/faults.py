@@ -40,8 +40,8 @@ def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
         "What is lost, or comes twice, when something is killed?",
         *found.figures("faults"),
         *tables(known),
-        doc.Text(HOW_TO_READ),
-        doc.section("faults-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
+        HOW_TO_READ,
+        doc.section("faults-columns", "What the columns mean", dict(COLUMNS.values())),
     )
 
 
@@ -135,9 +135,7 @@ def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
 def _service(found: Outcome) -> doc.Field:
     broken = found.complaints
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-    return doc.Field(
-        f"{broken[0]}{more}" if broken else "as promised", doc.WARNING if broken else ""
-    )
+    return doc.warning(f"{broken[0]}{more}" if broken else _KEPT, broken)
 
 
 def _number(name: str) -> doc.Column[Outcome]:
@@ -154,10 +152,7 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
     doc.Column("Fault", lambda each: doc.cell_link(each.row.cell, each.row.cell.complexity)),
     doc.Column("Strategy", lambda each: each.row.cell.strategy),
     doc.number("Times", lambda each: len(each.measured)),
-    doc.Column(
-        "Messages",
-        lambda each: doc.Field(each.verdict, doc.WARNING if each.total("violations") else ""),
-    ),
+    doc.Column("Messages", lambda each: doc.warning(each.verdict, each.total("violations"))),
     doc.Column("Service", _service),
     *map(_number, sorted(COLUMNS, key=lambda name: name.endswith("_s"))),
 )

@@ -27,10 +27,9 @@ HOW_TO_READ = (
     "alike. ≈ stands at the cheapest framework, and at those that cannot be distinguished from it "
     "(paired t, Holm). A p95 needs 1 000 responses in each block, a p99 10 000. The work of a "
     "size is its CPU time per request in the cheapest framework. The framework does not matter "
-    "where all "
-    f"lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. "
-    "Services are measured without a front: for measuring, not for exposure. The last table "
-    "(contract/deviations.toml) shows how each server differs with slow, broken or hostile "
+    f"where all lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % "
+    "intervals. Services are measured without a front: for measuring, not for exposure. The last "
+    "table (contract/deviations.toml) shows how each server differs with slow, broken or hostile "
     "requests."
 )
 
@@ -110,8 +109,11 @@ def sentence(known: Sequence[Load]) -> str:
 
 def sure(known: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    costs = [cost.to_best for load in known for size in load.sizes for cost in size.costs]
-    return verdicts.certainty_text("CPU time", costs)
+    return verdicts.certainty_text("CPU time", [cost.to_best for cost in _costs(known)])
+
+
+def _costs(known: Sequence[Load]) -> list[Cost]:
+    return [cost for load in known for size in load.sizes for cost in size.costs]
 
 
 def with_most_users(known: Sequence[Load]) -> list[Load]:
@@ -125,11 +127,11 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
     return doc.section(
         "frameworks",
         "What does the web framework cost?",
-        doc.Bullets(tuple(map(outcome, known))),
+        list(map(outcome, known)),
         *found.figures("frameworks"),
         *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
-        doc.Text(HOW_TO_READ) if known else None,
-        _deviations(known) if known else None,
+        HOW_TO_READ,
+        _deviations(known),
     )
 
 
@@ -177,11 +179,10 @@ def _chart(load: Load) -> theme.Chart | None:
 def _entry(cost: Cost) -> forest.Entry:
     return forest.compared(
         cost.to_best,
-        cost.row.cell,
+        cost.row,
         _name(cost),
         "framework",
         is_sure=cost.is_within,
-        note=", ".join(map(str, cost.row.warnings)),
         margin=(1.0, 1 + MARGIN),
     )
 
@@ -192,13 +193,7 @@ def _name(cost: Cost) -> str:
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     """The table of one service: a line per framework, size and number of users."""
-    costs = [
-        cost
-        for load in known
-        if load.cell.service == service
-        for size in load.sizes
-        for cost in size.costs
-    ]
+    costs = _costs([load for load in known if load.cell.service == service])
     made = doc.table(f"{service.capitalize()}: frameworks", _COLUMNS, costs)
     gone = ("japronto", *[""] * (len(_COLUMNS) - 2), _JAPRONTO)
     return replace(made, rows=(*made.rows, gone)) if service == "python" else made
@@ -207,9 +202,7 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
 def _deviations(known: Sequence[Load]) -> doc.Table:
     """Where the measured frameworks do not answer as the contract says, in the order of
     FRAMEWORKS."""
-    measured = {
-        cost.row.cell.framework for load in known for size in load.sizes for cost in size.costs
-    }
+    measured = {cost.row.cell.framework for cost in _costs(known)}
     text = (ROOT / "contract" / "deviations.toml").read_text(encoding="utf-8")
     listed: list[Mapping[str, str]] = tomllib.loads(text)["deviation"]
     rows = [

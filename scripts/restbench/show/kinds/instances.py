@@ -55,16 +55,14 @@ def name(load: Load) -> str:
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
-    """The charts, and a table per service; None where no load has several instances."""
-    if not known:
-        return None
+    """The charts, and a table per service."""
     return doc.section(
         "instances",
         "What do several instances bring?",
         *found.figures("instances"),
         *tables(known),
-        doc.Text(HOW_TO_READ),
-        doc.Bullets(tuple(growth(known, found.cores))),
+        HOW_TO_READ,
+        growth(known, found.cores),
     )
 
 
@@ -107,8 +105,7 @@ def _entry(each: Arrangement) -> forest.Entry:
     value is written at its end."""
     cell = each.row.cell
     line = f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
-    note = ", ".join(map(str, each.row.warnings))
-    return forest.compared(each.to_best, cell, line, cell.placement, note=note)
+    return forest.compared(each.to_best, each.row, line, cell.placement)
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:

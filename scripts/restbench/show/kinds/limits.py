@@ -37,9 +37,8 @@ HOW_TO_READ = (
     "technique is the middle of the bracket that its search ends with. 'Limit' is the geometric "
     "mean of these limits over blocks, each on fresh services; 'from' and 'to' are its 95 % "
     "interval. In every block the objective was met at the rate 'Met at', and was not met at the "
-    "rate 'Not met at'. "
-    "This holds for windows of this length: a service that falls behind slowly shows it only in "
-    "longer ones."
+    "rate 'Not met at'. This holds for windows of this length: a service that falls behind slowly "
+    "shows it only in longer ones."
 )
 
 
@@ -98,16 +97,14 @@ def page(found: Findings, known: Sequence[Limit], load: OpenLoad) -> doc.Section
     return doc.section(
         "limits",
         f"The highest rate with {load.objective}",
-        doc.Text(
-            "The objective also demands that there are no errors, and that at most "
-            f"{100 * load.objective.unsent_max_share:.1f} % of the arrivals are unsent. "
-            f"Arrivals: {load.arrivals}."
-        ),
+        "The objective also demands that there are no errors, and that at most "
+        f"{100 * load.objective.unsent_max_share:.1f} % of the arrivals are unsent. "
+        f"Arrivals: {load.arrivals}.",
         *found.figures("open-load"),
         doc.table("The highest rate of each technique", list(_columns(load).values()), known),
-        doc.Terms({note: NOTES.get(note) or warnings.explain(note) for note in notes}),
-        doc.Terms(reasons),
-        doc.Text(HOW_TO_READ),
+        {note: NOTES.get(note) or warnings.explain(note) for note in notes},
+        reasons,
+        HOW_TO_READ,
         doc.section("steps", "Every step", *map(_steps, known), folded=True),
     )
 
@@ -193,11 +190,6 @@ _STEP: dict[str, doc.Column[StepEntry]] = {
 }
 
 
-def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
-    """The limits, then the steps that they come from."""
-    return [limits_chart(known, load.objective), steps_chart(known, load.objective)]
-
-
 def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """The highest rate at which each technique meets the objective: a panel per complexity."""
     known = (each for each in found if each.limit_per_s is not None)
@@ -270,7 +262,7 @@ VIEW = View(
     lambda found, its: page(found, *its),
     lambda its: sentence(*its),
     lambda its: sure(its[0]),
-    lambda its: charts(*its),
+    lambda its: (limits_chart(its[0], its[1].objective), steps_chart(its[0], its[1].objective)),
     lambda its: terminal(*its),
     lambda run, its: records(run, *its),
     # By throughput the best would be the technique to which the search happened to offer more.

@@ -23,17 +23,12 @@ from restbench.show.charts.messages import label, name, settings_of
 from restbench.show.findings import Findings, View
 
 _USUAL: Technique = "skip-locked"
-_OVER_USUAL = f"/ {_USUAL}'s [95 %]"
-_OF_LIMITS = (
-    f"The throughput of pgbench by this technique over its throughput by {_USUAL}: the cost of a "
-    "technique without any service."
-)
 _AT_RATE = doc.Column[Row](
-    "/ same rate [95 %]", lambda row: ratio_text(messages.database_cost(row, at_rate=True))
-)
-_OF_RATE = (
-    "The database's CPU time over that under pgbench at the same rate, on as many connections as "
-    "the service has. A database that has less to do takes more CPU time per operation."
+    "/ same rate [95 %]",
+    lambda row: ratio_text(messages.database_cost(row, at_rate=True)),
+    meaning="The database's CPU time over that under pgbench at the same rate, on as many "
+    "connections as the service has. A database that has less to do takes more CPU time per "
+    "operation.",
 )
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
@@ -157,15 +152,16 @@ def _threads(cell: Cell) -> str:
 def page(found: Findings, _its: Findings) -> doc.Section | None:
     """The sentences, the charts, a table a service, and where the time goes."""
     rows = found.rows
+    known = tables(rows)
     return doc.section(
         "messages",
         "Messages in queues",
-        doc.Text(sentence(rows)),
-        doc.Bullets((*of_one_load(rows), *pool_sentences(rows), checked(rows))),
+        sentence(rows),
+        [*of_one_load(rows), *pool_sentences(rows), checked(rows)],
         *found.figures("messages"),
-        *tables(rows),
-        doc.Text(HOW_TO_READ),
-        _terms(rows),
+        *known,
+        HOW_TO_READ,
+        {each.heading: each.meaning for of in known for each in of.columns if each.meaning},
         pie_table(rows),
     )
 
@@ -175,8 +171,12 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
     offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
     limits = messages.limits_over(offered, _USUAL)
     over_usual = doc.Column[Row](
-        _OVER_USUAL, lambda row: ratio_text(limits.get(row.cell, Comparison()))
+        f"/ {_USUAL}'s [95 %]",
+        lambda row: ratio_text(limits.get(row.cell, Comparison())),
+        meaning=f"The throughput of pgbench by this technique over its throughput by {_USUAL}: the "
+        "cost of a technique without any service.",
     )
+    at_rate = [row for row in offered if row.value("pgbench_at_rate_database_cpu_ms") is not None]
     columns: list[doc.Column[Row]] = [
         doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
         doc.Column("Strategy", lambda row: row.cell.strategy),
@@ -192,10 +192,11 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.number("Service CPU ms", lambda row: row.value("cpu_ms_per_request")),
         doc.number("Database CPU ms", lambda row: row.value("database_cpu_ms_per_request")),
         doc.Column("/ pgbench's [95 %]", lambda row: ratio_text(messages.database_cost(row))),
-        *([_AT_RATE] if _have_rates(offered) else []),
+        *([_AT_RATE] if at_rate else []),
         *(
-            doc.number(messages.DATABASE[name][0], methodcaller("value", name))
+            doc.Column[Row](heading, methodcaller("value", name), is_number=True, meaning=meaning)
             for name in messages.known_of_database(offered)
+            for heading, meaning in [messages.DATABASE[name]]
         ),
         doc.number("Mean ms", lambda row: row.value("mean_ms")),
         doc.number("Limit/s", lambda row: row.value("pgbench_per_s")),
@@ -204,17 +205,6 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.Column("Warnings and notes", doc.remarks),
     ]
     return doc.table_each("messages", columns, offered, wording.service_name)
-
-
-def _have_rates(rows: Sequence[Row]) -> bool:
-    return any(row.value("pgbench_at_rate_database_cpu_ms") is not None for row in rows)
-
-
-def _terms(rows: Sequence[Row]) -> doc.Terms:
-    known = {_AT_RATE.heading: _OF_RATE} if _have_rates(rows) else {}
-    known |= {_OVER_USUAL: _OF_LIMITS} if messages.limits_over(rows, _USUAL) else {}
-    known |= dict(messages.DATABASE[name] for name in messages.known_of_database(rows))
-    return doc.Terms(known)
 
 
 def records(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -207,7 +207,7 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
         claims(found),
         *found.figures("trace"),
         _summary(found),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
         *(
             doc.section(
                 f"trace-{n}",

@@ -1,8 +1,4 @@
-"""Numbers of workers and users: in words, as heat maps, and next to what was published.
-
-A tile of a heat map shows a number with its half-width. Its colour stands for the ratio to the best
-of its column.
-"""
+"""Numbers of workers and users: in words, as heat maps, and next to what was published."""
 
 from __future__ import annotations
 
@@ -160,12 +156,12 @@ def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
     return doc.section(
         "workers",
         "How many workers, for how many users?",
-        doc.Bullets(tuple(line for grid in its for line in sentences(grid))),
+        [line for grid in its for line in sentences(grid)],
         *found.figures("workers"),
-        doc.Text(HOW_TO_READ),
+        HOW_TO_READ,
         next_to(known, its),
-        doc.Text(f"Published: {known.source}."),
-        doc.Bullets((*known.shows, *known.faults)),
+        f"Published: {known.source}.",
+        [*known.shows, *known.faults],
     )
 
 
@@ -195,10 +191,9 @@ def _panel(grid: Grid, metric: str) -> theme.View:
     tiles = [_tile(grid, row, metric) for row in grid.rows]
     axis = alt.Axis(domain=False, ticks=False)
     above = alt.Axis(domain=False, ticks=False, labelAngle=0, orient="top")
-    base = theme.base(tiles, can_hide=False).encode(
-        x=alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05),
-        y=alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1),
-    )
+    x = alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05)
+    y = alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1)
+    base = theme.base(tiles, can_hide=False).encode(y=y)
     boxes = base.mark_rect().encode(
         fill=alt.Fill("fill:N").scale(None),
         stroke=alt.Stroke("edge:N").scale(None),
@@ -209,7 +204,7 @@ def _panel(grid: Grid, metric: str) -> theme.View:
         text="text:N", fill=alt.Fill("ink:N").scale(None)
     )
     height_px = _ROW_PX * len({row.cell.workers for row in grid.rows})
-    return theme.layered(_METRICS[metric], height_px, boxes, words)
+    return theme.layered(_METRICS[metric], height_px, boxes, words, x=x)
 
 
 def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:

@@ -73,23 +73,24 @@ def _notes(leader: Leader) -> doc.Field:
         f"warnings: {'; '.join(leader.warned)}" if leader.warned else "",
         f"no number: {', '.join(leader.missing)}" if leader.missing else "",
     ]
-    return doc.Field(". ".join(filter(None, notes)), doc.WARNING if leader.warned else "")
+    return doc.warning(". ".join(filter(None, notes)), leader.warned)
 
 
 def _verdict(leader: Leader) -> doc.Field:
     return doc.Field(leader.text, doc.GOOD if leader.verdict == "reproduced" else doc.SOFT)
 
 
+RATIO_TO_NEXT: doc.Column[Leader] = doc.number(
+    "Ratio to next [95 %]",
+    lambda each: ratio_text(each.comparison) if each.comparison else "",
+)
 _FIRST: Sequence[doc.Column[Leader]] = (
     doc.Column("Service", lambda each: each.scope),
     doc.Column("Complexity", lambda each: each.complexity),
     doc.number("Users", lambda each: each.users),
     doc.Column("First", lambda each: _link(each.best)),
     doc.Column("Next", lambda each: _link(each.others[0][0]) if each.others else ""),
-    doc.number(
-        "Ratio to next [95 %]",
-        lambda each: ratio_text(each.comparison) if each.comparison else "",
-    ),
+    RATIO_TO_NEXT,
     doc.Column("Verdict", _verdict),
     doc.Column("Remarks", _notes),
 )
@@ -98,14 +99,12 @@ _FIRST: Sequence[doc.Column[Leader]] = (
 def study_tables(found: Findings) -> doc.Section | None:
     """The results in tables as the study groups them."""
     tables = [doc.table(name, _STUDY, rows) for name, rows in study.tables(found.rows).items()]
-    note = doc.Text(
+    note = bool(tables) * (
         "A cell that the study names twice was measured once and appears in both tables. ± is the "
         "half-width of the 95 % interval over blocks. Percentiles are exact, and empty where there "
         "are too few samples."
     )
-    return (
-        doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
-    )
+    return doc.section("tables", "The study's tables", note, *tables, folded=True)
 
 
 def _study_column(metric: str) -> doc.Column[tuple[str, Row]]:
@@ -133,11 +132,11 @@ def matrix(found: Findings) -> doc.Section | None:
         *map(_matrix_column, telling),
         doc.Column("Files", lambda row: doc.Field(doc.spaced(found.files_of(row.cell.id)))),
     ]
-    terms = doc.Terms({each.heading: each.meaning for each in telling})
+    terms = {each.heading: each.meaning for each in telling}
     meanings = doc.section("columns", "What the columns mean", terms, folded=True)
     caption = f"All cells: {len(found.rows)}. Press a heading to sort"
     whole = doc.table(caption, wanted, found.rows).telling()
-    return doc.section("matrix", "The whole matrix", doc.Text(intro), whole, meanings, folded=True)
+    return doc.section("matrix", "The whole matrix", intro, whole, meanings, folded=True)
 
 
 def _varies(name: str, rows: Sequence[Row]) -> bool:
@@ -169,7 +168,7 @@ def each(found: Findings) -> doc.Section | None:
         for service, rows in groups.items()
     )
     title = "The cell" if len(found.rows) == 1 else f"Each of the {len(found.rows)} cells"
-    over = doc.Text(_OVER_STEPS) if found.run.steps else None
+    over = _OVER_STEPS if found.run.steps else None
     return doc.section("cells", title, over, *services, folded=True)
 
 
@@ -183,14 +182,10 @@ def _cell(row: Row, found: Findings) -> doc.Section | None:
     return doc.section(
         f"cell-{row.cell.id}",
         name,
-        doc.Bullets(tuple(notes)),
+        notes,
         doc.table(f"Blocks of {name}", _BLOCK, row.measured).telling(),
-        *(
-            doc.Text(f"Block {each.block}: {each.reason}")
-            for each in row.measurements
-            if each.reason
-        ),
-        doc.Text(("Files: ", *doc.spaced(files))) if files else None,
+        *(f"Block {each.block}: {each.reason}" for each in row.measurements if each.reason),
+        ("Files: ", *doc.spaced(files)) if files else None,
         folded=True,
         badge=f"{value} requests/s" if value else "no number",
         tone=doc.WARNING if row.warnings else "",
@@ -209,14 +204,14 @@ def warned(found: Findings) -> doc.Section | None:
     meanings = study.flag_meanings(found.rows)
     if not meanings:
         return None
-    note = doc.Text(
+    note = (
         "A warning has a size: a bound on the bias of the cell's numbers, as the mean over its "
         "blocks. It is shown above 2.5 %, half the usual margin of verdicts. The cell's symbol in "
         "a chart is then hollow. A remark without a size is a note."
     )
     cells = doc.table("Cells with warnings", _WARNED, rows)
     title = f"Warnings: {len(rows)} of {len(found.rows)} cells"
-    return doc.section("warnings", title, note, cells, doc.Terms(meanings, "flag-"), folded=True)
+    return doc.section("warnings", title, note, cells, meanings, folded=True)
 
 
 _WARNED: Sequence[doc.Column[Row]] = (
@@ -231,7 +226,7 @@ def missing(found: Findings) -> doc.Section | None:
         doc.Section(
             f"failed-{row.cell.id}-{each.block}",
             f"{wording.cell_name(row.cell)}, block {each.block}",
-            (doc.Text(each.reason or "no reason was recorded"),),
+            (each.reason or "no reason was recorded",),
         )
         for row in found.rows
         for each in row.measurements
@@ -239,6 +234,6 @@ def missing(found: Findings) -> doc.Section | None:
     ]
     waiting = study.not_measured(found.rows)
     planned = [wording.cell_name(row.cell) for row in found.rows if not row.measurements]
-    late = (*waiting, *(f"{each}: the run ended before this cell" for each in planned))
+    late = [*waiting, *(f"{each}: the run ended before this cell" for each in planned)]
     title = f"Not measured: {len(late)} cells for lack of time, {len(failed)} failures"
-    return doc.section("missing", title, *failed, doc.Bullets(late), folded=True)
+    return doc.section("missing", title, *failed, late, folded=True)

@@ -15,25 +15,19 @@ from restbench.show.charts.forest import Entry
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
-TONES = {
-    "reproduced": doc.GOOD,
-    "contradicted": doc.BAD,
-    "no-effect": doc.BAD,
-    "smaller-than-margin": doc.BAD,
-    "too-imprecise": doc.WARNING,
-    "not-measurable": doc.WARNING,
-    "not-measured": doc.SOFT,
+#: The tone of each verdict, and the number of its colour and shape in charts.
+_LOOKS = {
+    "reproduced": (doc.GOOD, 0),
+    "contradicted": (doc.BAD, 1),
+    "no-effect": (doc.BAD, 4),
+    "smaller-than-margin": (doc.BAD, 4),
+    "not-measurable": (doc.WARNING, 7),
+    "too-imprecise": (doc.WARNING, 6),
+    "not-measured": (doc.SOFT, 6),
 }
-#: The number of a verdict's colour and shape in charts, by the verdict in words.
-STYLES = {
-    "reproduced": 0,
-    "contradicted": 1,
-    "no effect": 4,
-    "smaller than margin": 4,
-    "not measurable": 7,
-    "too imprecise": 6,
-    "not measured": 6,
-}
+TONES = {verdict: tone for verdict, (tone, _) in _LOOKS.items()}
+#: By the verdict in words.
+STYLES = {verdict.replace("-", " "): number for verdict, (_, number) in _LOOKS.items()}
 
 
 def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
@@ -56,7 +50,7 @@ def of(found: Findings) -> list[doc.Section | None]:
         doc.section(
             "claims",
             title if known else none,
-            doc.Text(_intro(found)),
+            _intro(found),
             *found.figures("claims"),
             *(_claim(each, found) for each in known),
         ),
@@ -70,12 +64,11 @@ def of(found: Findings) -> list[doc.Section | None]:
 
 
 def _intro(found: Findings) -> doc.Inline:
-    link = found.link(found.folder.claims_file, "file of claims and tests")
-    file: str | doc.Link = link or "file of claims and tests"
+    file = "file of claims and tests"
     sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
         "Each claim is a set of ratios. How it is tested was fixed before the run in the ",
-        file,
+        found.link(found.folder.claims_file, file) or file,
         f" (sha256 {sha256[:16]}). Open a claim to see its ratios.",
     )
 
@@ -84,12 +77,12 @@ def _claim(claim: ClaimEntry, found: Findings) -> doc.Section | None:
     return doc.section(
         f"claim-{claim.id}",
         f"{claim.id}: {claim.text}",
-        doc.Text(claim.why),
+        claim.why,
         doc.table(f"The ratios of {claim.id}", _COLUMNS, claim.parts),
-        doc.Text(f"How it is tested: {claim.reading}") if claim.reading else None,
-        doc.Text("Warnings of its cells:") if claim.warned else None,
-        doc.Bullets(claim.warned),
-        doc.Text(("Cells: ", *_cells(claim.cells, found))) if claim.cells else None,
+        f"How it is tested: {claim.reading}" if claim.reading else None,
+        "Warnings of its cells:" if claim.warned else None,
+        list(claim.warned),
+        ("Cells: ", *_cells(claim.cells, found)) if claim.cells else None,
         folded=True,
         badge=claim.headline,
         tone=TONES[claim.verdict],

@@ -30,7 +30,7 @@ def proofs(found: Findings) -> doc.Section | None:
         intro += " Claims about queues were checked by sessions of their database."
     title = "Do the strategies do what their names say?"
     seen = doc.table("Proofs", _PROOFS, found.run.proofs)
-    return doc.section("proofs", title, doc.Text(intro), seen, folded=True)
+    return doc.section("proofs", title, intro, seen, folded=True)
 
 
 def _where(proof: Proof) -> str:
@@ -61,7 +61,7 @@ def calibration(found: Findings) -> doc.Section | None:
         checks = made.checks
     shown = doc.table("Checks of the measuring chain", _CHECKS, checks)
     title = "Is the measuring chain right?"
-    return doc.section("calibration", title, doc.Text(intro), shown, folded=True)
+    return doc.section("calibration", title, intro, shown, folded=True)
 
 
 _PASSED = {True: doc.Field("passed", doc.GOOD), False: doc.Field("not passed", doc.BAD)}
@@ -83,7 +83,7 @@ def break_even(found: Findings) -> doc.Section | None:
     if made is None:
         return None
     sizes = doc.table("Break-even sizes", microbench_text.BREAK_EVENS, made.break_evens)
-    text = doc.Text(f"{microbench_text.READING} {made.made_of}")
+    text = f"{microbench_text.READING} {made.made_of}"
     title = "From which size on does a technique pay off?"
     return doc.section("break-even", title, text, sizes, folded=True)
 
@@ -93,7 +93,7 @@ def windows(found: Findings) -> doc.Section | None:
     of the trials (method, rule 13)."""
     if not found.run.windows:
         return None
-    intro = doc.Text(
+    intro = (
         "Each line is a window, observed by sar, pidstat and the service's own metrics. The shares "
         "of the machine and of each core are time that is neither idle, nor waiting for a disk, "
         "nor stolen. The service's share is in percent of ONE core."
@@ -112,21 +112,36 @@ def windows(found: Findings) -> doc.Section | None:
     }
     outside = [cell for cell, is_inside in held.items() if not is_inside]
     named = f": {', '.join(outside)}" if outside else ""
-    check = doc.Text(
+    check = (
         f"{len(outside)} of {len(held)} windows have a throughput outside the 95 % interval of "
         f"their cell's trials{named}."
     )
 
     def in_trials(window: WindowEntry) -> doc.Field:
         row = trials.get(window.cell)
-        text = wording.mean(row, _METRIC) if row else ""
-        return doc.Field(text, doc.WARNING if window.cell in outside else "")
+        return doc.warning(wording.mean(row, _METRIC) if row else "", window.cell in outside)
 
     columns: list[doc.Column[WindowEntry]] = [
-        *_WINDOWS[:2],
+        doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
+        doc.number("Window s", lambda window: window.seconds),
         doc.number("Requests/s", lambda window: rates.get(window.cell)),
         doc.number("In trials [95 %]", in_trials),
-        *_WINDOWS[2:],
+        doc.number("Machine %", lambda window: window.machine_cpu_pct),
+        doc.number("Steal %", lambda window: window.steal_pct),
+        doc.number("Run queue", lambda window: window.run_queue),
+        doc.number("Switches /s", lambda window: window.context_switches_per_s),
+        doc.number("Memory used MiB", lambda window: window.memory_used_mib),
+        doc.number("Service %", lambda window: window.service_cpu_pct),
+        doc.number("Service peak MiB", lambda window: window.service_peak_rss_mib),
+        doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
+        doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
+        doc.Column(
+            "Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)
+        ),
+        doc.Column(
+            "Threads by state",
+            lambda of: ", ".join(f"{state} {n:.1f}" for state, n in of.threads_by_state.items()),
+        ),
     ]
     seen = doc.table("Long windows", columns, found.run.windows)
     count = len(found.run.windows)
@@ -134,33 +149,13 @@ def windows(found: Findings) -> doc.Section | None:
     return doc.section("observed", title, intro, check if held else None, seen, folded=True)
 
 
-_WINDOWS: Sequence[doc.Column[WindowEntry]] = (
-    doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
-    doc.number("Window s", lambda window: window.seconds),
-    doc.number("Machine %", lambda window: window.machine_cpu_pct),
-    doc.number("Steal %", lambda window: window.steal_pct),
-    doc.number("Run queue", lambda window: window.run_queue),
-    doc.number("Switches /s", lambda window: window.context_switches_per_s),
-    doc.number("Memory used MiB", lambda window: window.memory_used_mib),
-    doc.number("Service %", lambda window: window.service_cpu_pct),
-    doc.number("Service peak MiB", lambda window: window.service_peak_rss_mib),
-    doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
-    doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
-    doc.Column("Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)),
-    doc.Column(
-        "Threads by state",
-        lambda of: ", ".join(f"{state} {n:.1f}" for state, n in of.threads_by_state.items()),
-    ),
-)
-
-
 def provenance(found: Findings) -> doc.Section | None:
     """Everything needed to run it again, and the files behind the page."""
     run = found.folder
     files = (run.exported_file, run.trials.path, *run.identity_files(), run.path / "tables")
     known = [link for path in files if (link := found.link(path))]
-    links = doc.Text(("Files: ", *doc.spaced(known))) if known else None
-    return doc.section("provenance", "Provenance", doc.Terms(_facts(found)), links, folded=True)
+    links = ("Files: ", *doc.spaced(known)) if known else None
+    return doc.section("provenance", "Provenance", _facts(found), links, folded=True)
 
 
 def _facts(found: Findings) -> dict[str, doc.Inline]:

@@ -68,7 +68,7 @@ function stepList(steps, state) {
     element("p", { class: "soft" }, "A step is the point where the runs before and after it differ most, by Student's t over the runs of one machine and experiment. At most 5 % of the cells reported with a step have none (Benjamini and Hochberg). Runs with fewer than three blocks are shown but not tested.")];
 }
 
-// The definition that was written without data (`show.browser.trends`), with those of this course.
+// The definition that was written without data (`show.browser.document`), with those of this course.
 function trendSpec({ name, entries }, steps, metric) {
   const at = steps.map((step) => entries.findIndex(({ run }) => run === DATA.runs[step.after]));
   const begins = [0, ...at].sort((a, b) => a - b);
