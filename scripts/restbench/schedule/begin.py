@@ -169,7 +169,8 @@ def _interruption(run: Run, manifest: Manifest) -> Interruption:
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     last_written_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
-    last_written = datetime.fromtimestamp(last_written_s).astimezone()
+    # The wall clock of files may be ahead of ours.
+    last_written = min(datetime.fromtimestamp(last_written_s).astimezone(), clock.now())
     has_no_page = manifest.status == "complete" and not run.report.exists()
     return Interruption(
         how="killed" if has_no_page else _HOW[manifest.status],

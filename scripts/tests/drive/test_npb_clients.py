@@ -30,6 +30,7 @@ from restbench.judge.claims import Decision
 from restbench.show import files
 from restbench.show.document import Table, words
 from restbench.show.kinds import npb as npb_text
+from restbench.store.store import Run
 
 STUB = [sys.executable, str(CLIENT)]
 SERVICE = cast(Service, SimpleNamespace(base_url="http://here"))
@@ -251,12 +252,14 @@ def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_
     assert len(told) == 9
 
 
-def test_what_soap_adds_is_said_in_words_and_in_the_table_for_programs() -> None:
+def test_what_soap_adds_is_said_in_words_and_in_the_table_for_programs(tmp_path: Path) -> None:
     rows = [called("CG-A"), called("CG-S")]
     java, python = npb_text.soap(rows)
     assert java.startswith("SOAP adds 3.00 ms to a call of the Java client (median over 2 kernels")
     assert python.startswith("SOAP adds 4.00 ms to a call of the Python client")
-    header, first, _ = files.as_csv(npb_text.records(npb_text.of(shown(rows)))).splitlines()
+    run = Run(tmp_path)
+    records = npb_text.VIEW.records(run, npb_text.of(shown(rows)))[run.npb_csv]
+    header, first, _ = files.as_csv(records).splitlines()
     line = dict(zip(header.split(","), first.split(","), strict=True))
     assert float(line["java_soap_call_ms"]) == pytest.approx(SOAP_MS)
     assert (float(line["clients_same"]), float(line["clients_asked"])) == (4, 4)
