@@ -46,6 +46,9 @@ EARLY_PART = 0.25
 #: The same from the last planned block on, if cells had no trial so far and further blocks follow.
 LATE_PART = 0.7
 MOST_SLOW_TRIALS = 3
+#: The most seconds that a block keeps of a cell where claims need the time: from then on blocks
+#: differ more than trials do, and only further blocks narrow the interval.
+MOST_KEPT_S = 20.0
 #: Where open claims need the time, other quick cells are measured in at most so many blocks, and
 #: cells slower than QUICK_S in as many as an interval needs (FEWEST_BLOCKS).
 QUICK_BLOCKS = 5
@@ -135,7 +138,7 @@ class ClosedDriver:
             for band in bands(replace(each, cells=self._fast(each.cells)), paces, here.needed)
         ]
         left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
-        rounds = rounds_of(compared, paces, left_s)
+        rounds = rounds_of(compared, paces, left_s, MOST_KEPT_S if here.needed else math.inf)
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
         here.progress.spare_part = spare_s / whole_s if whole_s else 0.0

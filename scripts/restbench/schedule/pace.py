@@ -195,12 +195,20 @@ def trials_outside_rounds(
 
 
 def rounds_of(
-    groups: Sequence[TrialGroup], paces: Mapping[Cell, Pace], seconds: float
+    groups: Sequence[TrialGroup],
+    paces: Mapping[Cell, Pace],
+    seconds: float,
+    most_kept_s: float = math.inf,
 ) -> dict[str, int]:
     """The number of rounds of each group in so many seconds: by the group's share, but at least
-    `least_rounds` and at most MOST_ROUNDS. Time that a group cannot use goes to the others."""
+    `least_rounds`, and at most MOST_ROUNDS or as many as keep `most_kept_s` seconds of a cell. Time
+    that a group cannot use goes to the others."""
     round_s = {each.name: round_seconds(each, paces) for each in groups}
     rounds = {each.name: least_rounds(each.cells, paces) for each in groups}
+    most = dict(rounds)
+    for each in groups:
+        kept_s = max(paces[cell].keep_s for cell in each.cells)
+        most[each.name] = max(most[each.name], int(min(MOST_ROUNDS, most_kept_s / kept_s)))
     left = seconds - least_seconds(groups, paces)
     open_ones = [each for each in groups if each.share]
     while open_ones and left > 0:
@@ -209,12 +217,12 @@ def rounds_of(
             each.name: rounds[each.name] + int(share_s * each.share / round_s[each.name])
             for each in open_ones
         }
-        full = [each for each in open_ones if whole[each.name] >= MOST_ROUNDS]
+        full = [each for each in open_ones if whole[each.name] >= most[each.name]]
         if not full:
             return rounds | whole
         for each in full:
-            left -= (MOST_ROUNDS - rounds[each.name]) * round_s[each.name]
-            rounds[each.name] = MOST_ROUNDS
+            left -= (most[each.name] - rounds[each.name]) * round_s[each.name]
+            rounds[each.name] = most[each.name]
             open_ones.remove(each)
     return rounds
 

@@ -19,7 +19,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import CellsFailed
 from restbench.schedule import closed_load, runner
-from restbench.schedule.closed_load import SINGLES_PART, ClosedDriver
+from restbench.schedule.closed_load import MOST_KEPT_S, SINGLES_PART, ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, least_seconds
 from restbench.store.trials import Trial
 
@@ -319,13 +319,15 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     here.order.profile.blocks = 5
     here.groups.append(TrialGroup("others", (other,)))
     driver.pilot()
-    alike = taken(driver, 200.0)
+    alike = taken(driver, 30.0)
     assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
     here.needed = {FAST.id}
-    focused = taken(driver, 200.0)
+    focused = taken(driver, 30.0)
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1
     assert focused[FAST] > 1.8 * alike[FAST]
+    enough = MOST_KEPT_S / driver.paces[FAST].keep_s
+    assert taken(driver, 200.0)[FAST] == enough, "the rest is for further blocks"
     for number in (1, 2, 3, 4, 5):
         here.file.add([Trial(number, 2, other.id, 10, 0, 3.0, elapsed)])
     short_loads.clear()

@@ -116,6 +116,8 @@ def test_what_a_group_has_no_rounds_for_is_the_others() -> None:
     assert rounds["quick"] == MOST_ROUNDS
     left = 600 - MOST_ROUNDS * PACES[FAST].seconds
     assert rounds["slow"] == pytest.approx(left / PACES[SLOW].seconds, abs=2)
+    assert rounds_of(groups, PACES, 600.0, most_kept_s=20.0) == {"quick": 200, "slow": 6}
+    assert rounds_of(groups, PACES, -5.0, most_kept_s=0.5) == rounds_of(groups, PACES, -5.0)
 
 
 def test_rule_2_rounds_are_spread_over_the_block_in_an_order_that_changes() -> None:
