@@ -86,7 +86,7 @@ def test_the_sentence_names_the_station_its_parts_and_what_a_core_would_give() -
     (found,) = families(rows, TWO, 0)
     assert bottleneck.sentence(found) == (
         "java serial, low: the CPU would saturate first, with 1.01 of the 1.01 ms of an operation, "
-        "of which service 0.800, client 0.200, database 0.010; one more core would raise "
+        "of which service 0.800, client 0.200, database 0.010. One more core would raise "
         "throughput by at most 50 %; users wait for each other above 2.0 users."
     )
 

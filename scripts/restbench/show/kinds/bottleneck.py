@@ -76,7 +76,7 @@ def sentence(family: Family) -> str:
         f"which {parts}"
     )
     text += (
-        f"; one more core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %; "
+        f". One more core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %; "
         f"users wait for each other above {family.knee:.1f} users"
     )
     at_best = (
