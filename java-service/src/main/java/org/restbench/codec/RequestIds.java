@@ -53,11 +53,13 @@ public final class RequestIds {
         return id == null ? "null" : id.number() ? id.text() : asString(id);
     }
 
-    /** As {@link #asReceived}, but in ASCII, so that an id cannot forge a line of the log. */
+    /** As {@link #asReceived}, but in printable ASCII, so that an id cannot forge a line of the log. */
     public static String inAscii(RequestId id) {
-        return id == null || id.number()
-                ? asReceived(id)
-                : Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
+        if (id == null || id.number()) {
+            return asReceived(id);
+        }
+        String ascii = Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
+        return ascii.replace("\u007f", "\\u007f"); // DEL is ASCII, so Jackson leaves it as it is
     }
 
     /** The id as a JSON string, even where it was a number. */
