@@ -43,7 +43,7 @@ from restbench.failures import (
     WrongAnswers,
 )
 from restbench.machine import clock, storage, watch
-from restbench.schedule import begin, closed_load, environment, runner
+from restbench.schedule import allocation, begin, closed_load, environment, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import store
 from restbench.store.folders import BEGUN
@@ -68,7 +68,7 @@ def show_plan(
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
         console.print(line, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
-    for group in runner.groups_of(order):
+    for group in allocation.groups_of(order):
         part = f"{group.share:g} of the time" if group.compared else "the remaining time"
         console.print(f"group {group.name}: {part}")
         for cell in group.cells:
@@ -228,7 +228,7 @@ def _cost(order: Order) -> str:
     planned = {each.cell for each in order.plan}
     cells = len(planned)
     is_known = order.experiment.traits.least_block_known
-    least_s = closed_load.least_block_s(runner.groups_of(order)) if is_known else 0.0
+    least_s = closed_load.least_block_s(allocation.groups_of(order)) if is_known else 0.0
     fewest = min(profile.blocks, FEWEST_BLOCKS)
     seconds = max(60 * profile.minutes, fewest * least_s)
     if trace := order.experiment.trace:

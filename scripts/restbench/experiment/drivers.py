@@ -41,6 +41,8 @@ class Traits:
     """Whether its trials are long windows themselves."""
     least_block_known: bool = False
     """Whether the least duration of a block is known before the run."""
+    leaves_out: bool = False
+    """Whether a block leaves out cells that have enough trials, if claims need the time."""
 
 
 DRIVERS: dict[Driver, Traits] = {
@@ -50,6 +52,7 @@ DRIVERS: dict[Driver, Traits] = {
         can_attach=True,
         has_windows=True,
         least_block_known=True,
+        leaves_out=True,
     ),
     "open-load": Traits("open", ("limits",), can_attach=True, has_windows=True),
     "npb": Traits("npb", ("npb",), sends_load=False),

@@ -23,7 +23,7 @@ from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
-from restbench.store.trials import SPARE_S, Trial
+from restbench.store.trials import BEFORE_TRIALS_S, SPARE_S, Trial
 
 #: By the driver's name in the experiment file: opens the driver of a block. What the block's trials
 #: need is up as long as the context lasts.
@@ -48,22 +48,26 @@ def measure(wanted: BlockOrder) -> None:
     A problem with a cell is noted as an event, and the cell has no further trials. Raises
     EnvironmentProblem for a problem of the whole block, StorageProblem, and interruptions.
     """
-    ends = time.monotonic() + wanted.seconds
+    began = time.monotonic()
+    ends = began + wanted.seconds
     file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
     facts = {"speed": machine.speed(), "load_cores": cores.load}
     file.begin(wanted.block, clock.now_text(), facts)
-    spare_s = 0.0
+    trials_s = spare_s = 0.0
     for number, part in enumerate(parts):
         left = part.seconds / sum(each.seconds for each in parts[number:])
         part_ends = time.monotonic() + (ends - time.monotonic()) * left
         part.view.show(part.begun())
         with DRIVERS[wanted.order.experiment.driver](part) as driver:
             driver.here.progress.until = part_ends
-            begun = time.monotonic()
-            for planned in driver.rounds(part_ends - begun):
+            ready = time.monotonic()
+            for planned in driver.rounds(part_ends - ready):
                 take_round(driver, planned)
-            spare_s += driver.here.progress.spare_part * (time.monotonic() - begun)
+            taken_s = time.monotonic() - ready
+            trials_s += taken_s
+            spare_s += driver.here.progress.spare_part * taken_s
     file.fact(wanted.block, SPARE_S, spare_s)
+    file.fact(wanted.block, BEFORE_TRIALS_S, time.monotonic() - began - trials_s)
     file.finish(wanted.block, clock.now_text())
 
 

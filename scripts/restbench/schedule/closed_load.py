@@ -13,10 +13,10 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.observe import connections
+from restbench.schedule.allocation import RESPONSE_S, enough_blocks, known_response_s
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     BETWEEN_S,
-    QUICK_S,
     Pace,
     PlannedTrial,
     TrialGroup,
@@ -49,9 +49,6 @@ MOST_SLOW_TRIALS = 3
 #: The most seconds that a block keeps of a cell where claims need the time: from then on blocks
 #: differ more than trials do, and only further blocks narrow the interval.
 MOST_KEPT_S = 20.0
-#: Where open claims need the time, other quick cells are measured in at most so many blocks, and
-#: cells slower than QUICK_S in as many as an interval needs (FEWEST_BLOCKS).
-QUICK_BLOCKS = 5
 #: The least share of the planned time that a trial must keep. The kept part begins and ends with an
 #: answer. Where the first answer comes after both planned moments, the part lasts microseconds, and
 #: a second answer in it would count as thousands per second.
@@ -84,13 +81,8 @@ class ClosedDriver:
         needed too, has a second one of that length. A cell slower than the profile's limit has no
         trials, unless it is in the study's tables; nor a pilot, where one request shows it."""
         here = self.here
-        measured_s: dict[str, float] = {}
-        for each in here.file.blocks():
-            measured_s |= each.facts.get("response_s", {})
-        for name, (blocks, response_s) in here.file.tried().items():
-            self.blocks_of[name] = blocks
-            if response_s < math.inf:  # else no answer was right
-                measured_s[name] = response_s
+        measured_s = known_response_s(here.file)
+        self.blocks_of |= {name: blocks for name, (blocks, _) in here.file.tried().items()}
         known = {cell: measured_s[cell.id] for cell in here.cells if cell.id in measured_s}
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
@@ -122,7 +114,7 @@ class ClosedDriver:
             if found > limit_s:
                 self._not_measured(cell, f"the profile's limit is {limit_s:g} s")
         found_s = {cell.id: round(pace.response_s, 6) for cell, pace in self.paces.items()}
-        here.file.fact(here.block, "response_s", found_s)
+        here.file.fact(here.block, RESPONSE_S, found_s)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """All rounds of the block, planned before the first; the loads by wrk are one round."""
@@ -242,7 +234,7 @@ class ClosedDriver:
         needed = self.here.needed
         if not needed or cell.id in needed:
             return True
-        enough = QUICK_BLOCKS if response_s <= QUICK_S else FEWEST_BLOCKS
+        enough = enough_blocks(response_s, self.here.order.profile.slow_round_s)
         return self.blocks_of.get(cell.id, 0) < enough
 
     def _outside_rounds(self, seconds: float) -> dict[Cell, int]:

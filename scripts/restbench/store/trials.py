@@ -28,6 +28,8 @@ from restbench.machine import storage
 Microseconds = npt.NDArray[np.int64]
 #: Name of the block's fact with the seconds that its trials took beyond the least that they need.
 SPARE_S = "spare_s"
+#: Name of the block's fact with the seconds that passed before its first trial.
+BEFORE_TRIALS_S = "before_trials_s"
 #: The version of the file's format. A file of another version is refused.
 FORM = 2
 #: The arm in which a group's first cell is measured once more (A/A): only chance makes it differ.

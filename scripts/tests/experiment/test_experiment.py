@@ -176,7 +176,8 @@ def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
     quick = thesis().profile("quick")
     long = quick.lasting(60)
     assert long.block_s == quick.block_s
-    assert (long.blocks, long.most_blocks) == (5, 9)
+    assert (long.blocks, long.most_blocks) == (5, 15)
+    assert quick.lasting(120).most_blocks == 18
     assert (long.longest_round_s, quick.lasting(120).longest_round_s) == (60, 120)
     short = quick.lasting(6)
     assert (short.blocks, short.block_s) == (3, 120)

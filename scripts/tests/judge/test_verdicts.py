@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
 
@@ -11,6 +12,7 @@ import pytest
 
 from restbench.analyse.comparison import Comparison, Series, exact, paired, pooled
 from restbench.experiment.claim_file import Expectation
+from restbench.experiment.profile import LONG_BLOCKS, LONG_TIMES
 from restbench.experiment.statistics import Ratio, t_quantile
 from restbench.judge.verdicts import (
     DECIDED,
@@ -224,14 +226,16 @@ WRONG: dict[Expectation, tuple[tuple[Verdict, ...], ...]] = {
     "not greater": (("contradicted",), ("reproduced",), ("contradicted",)),
     "same": (("contradicted",), ("reproduced",), ("reproduced",)),
 }
-MOST_BLOCKS, EXTENDED = 8, 4
+EXTENDED = 4
 
 
+@pytest.mark.parametrize(("fewest", "most"), [(3, 8), (LONG_BLOCKS, LONG_TIMES * LONG_BLOCKS)])
 @pytest.mark.parametrize("extended", [0, EXTENDED])
 def test_rule_6_of_two_thousand_runs_at_most_five_percent_end_with_a_wrong_verdict(
-    extended: int,
+    fewest: int, most: int, extended: int
 ) -> None:
-    """Looks after 3 to 8 blocks, stopped where decided; then, as a user may, 4 blocks more.
+    """Looks after 3 to 8 blocks, in a long run 5 to 15, stopped where decided; then, as a user may,
+    4 blocks more.
     The noise of a block's ratio is 2, 4, 6, 10 or 20 %, as of trials or of windows."""
     draw = np.random.default_rng(2019)
     wrong = dict.fromkeys(WRONG, 0)
@@ -241,15 +245,19 @@ def test_rule_6_of_two_thousand_runs_at_most_five_percent_end_with_a_wrong_verdi
         expect, truth = expectations[number % 3], number // 3 % 3
         noise = (0.02, 0.04, 0.06, 0.10, 0.20)[number // 9 % 5]
         true = (0.0, math.log(1.05), -math.log(1.05))[truth]
-        logs = draw.normal(true, noise, MOST_BLOCKS + EXTENDED)
-        wrong[expect] += _ends(logs, expect, extended) in WRONG[expect][truth]
+        logs = draw.normal(true, noise, most + EXTENDED)
+        wrong[expect] += (
+            _ends(logs, expect, range(fewest, most + 1), extended) in WRONG[expect][truth]
+        )
         runs[expect] += 1
     assert sum(wrong.values()) <= 0.05 * 2_000
     assert all(wrong[expect] <= 0.05 * runs[expect] for expect in WRONG)
 
 
-def _ends(logs: np.typing.NDArray[np.float64], expect: Expectation, extended: int) -> Verdict:
-    for blocks in range(3, MOST_BLOCKS + 1):
+def _ends(
+    logs: np.typing.NDArray[np.float64], expect: Expectation, looks: Iterable[int], extended: int
+) -> Verdict:
+    for blocks in looks:
         (last,) = judge_table([(_of(logs[:blocks]), expect)])
         if last in DECIDED:
             break

@@ -18,7 +18,7 @@ from restbench.drive import monitor, wrk
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import CellsFailed
-from restbench.schedule import closed_load, runner
+from restbench.schedule import allocation, closed_load, runner
 from restbench.schedule.closed_load import MOST_KEPT_S, SINGLES_PART, ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, least_seconds
 from restbench.store.trials import Trial
@@ -233,7 +233,7 @@ def test_a_claim_whose_slow_cells_share_two_blocks_is_open_and_gets_them_a_third
         "numerator = { users = 30 }\ndenominator = { users = 60 }\n"
     )
     measured = [row("java serial medium 30", [9.0, 9.01]), row("java serial medium 60", [1.0, 1.0])]
-    needed = runner.needed_cells(runner.undecided([decided(slower, measured)]))
+    needed = allocation.needed_cells(runner.undecided([decided(slower, measured)]))
     assert needed == {MIDDLE.id, SLOW.id}
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE, SLOW], rest=[TABLE])
     here.order.profile.blocks = 5

@@ -11,7 +11,7 @@ from made_blocks import View, measured, order_of
 
 from restbench.commands import measuring
 from restbench.failures import BadConfiguration, Interrupted
-from restbench.schedule import begin, block, runner
+from restbench.schedule import allocation, begin, block, runner
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.usefixtures("known_machine")
@@ -35,7 +35,7 @@ def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_h
     assert order.experiment_text == finished.experiment_file.read_text()
     assert order.profile.block_s == 300
     assert (order.profile.blocks, order.profile.blocks_max) == (3, 5)
-    assert runner.block_seconds(order, finished, 3) == 300
+    assert allocation.block_seconds(order, finished, 3) == 300
 
 
 def test_it_measures_one_block_more_and_keeps_those_there_were(

@@ -33,8 +33,8 @@ from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
 from restbench.schedule import block, deployments
+from restbench.schedule.allocation import groups_of
 from restbench.schedule.block_run import BlockOrder
-from restbench.schedule.runner import groups_of
 from restbench.store.store import EXPERIMENTS, Run
 
 FASTAPI = Cell(service="python", strategy="serial", complexity="low", users=1, framework="fastapi")

@@ -14,7 +14,7 @@ from made_blocks import View, order_of
 
 from restbench.drive import generator
 from restbench.failures import EnvironmentProblem
-from restbench.schedule import block, deployments, runner, under_load
+from restbench.schedule import allocation, block, deployments, under_load
 from restbench.schedule.block_run import BlockOrder
 from restbench.schedule.deployments import Deployments
 from restbench.store import store
@@ -63,7 +63,7 @@ def test_the_load_generator_has_its_own_cores_where_there_are_enough_and_the_blo
     monkeypatch.setattr(under_load, "services", services)
     monkeypatch.setattr(generator, "started", started)
     order = order_of(tmp_path, 1, 1)
-    wanted = BlockOrder(order, run, View(), 1, runner.groups_of(order), 60.0)
+    wanted = BlockOrder(order, run, View(), 1, allocation.groups_of(order), 60.0)
     with pytest.raises(EnvironmentProblem, match="no JMeter here"):
         block.measure(wanted)
     assert given == [PLACES[allowed][2]]

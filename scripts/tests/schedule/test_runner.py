@@ -24,12 +24,12 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import block, runner, under_load, windows
+from restbench.schedule import allocation, block, runner, under_load, windows
 from restbench.schedule.block_run import BlockOrder, Progress
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.store import Run
-from restbench.store.trials import SPARE_S
+from restbench.store.trials import BEFORE_TRIALS_S, SPARE_S
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks.
@@ -144,7 +144,7 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
 def finished(run: Run, order: Order, *numbers: int) -> None:
     """Whole blocks with trials of each cell, and one after them that was cut short."""
     for number in numbers:
-        measured(BlockOrder(order, run, View(), number, runner.groups_of(order), 60.0))
+        measured(BlockOrder(order, run, View(), number, allocation.groups_of(order), 60.0))
     run.trials.begin(numbers[-1] + 1, "2026-11-24T02:00:00+00:00", {})
 
 
@@ -258,7 +258,7 @@ name = "again"
 where = { strategy = "serial" }
 """
     path.write_text(path.read_text() + groups)
-    found = runner.groups_of(measuring.order_for(str(path), "p", "", []))
+    found = allocation.groups_of(measuring.order_for(str(path), "p", "", []))
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
     assert [each.compared for each in found] == [True, False]
@@ -272,12 +272,12 @@ def took(run: Run, number: int, minutes: int, **facts: float) -> None:
 
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
-    assert runner.block_seconds(order, run, 1) == 600
+    assert allocation.block_seconds(order, run, 1) == 600
     took(run, 1, minutes=16)
-    assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
+    assert allocation.block_seconds(order, run, 2) == (2400 - 960) / 3
     took(run, 2, minutes=23)
-    assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
-    assert runner.block_seconds(order, run, 5) == 600
+    assert allocation.block_seconds(order, run, 3) == 300, "half of what it was to have"
+    assert allocation.block_seconds(order, run, 5) == 600
 
 
 @pytest.mark.parametrize(
@@ -345,22 +345,24 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
 
     @contextmanager
     def opened(*_of: object) -> Iterator[SimpleNamespace]:
+        now_s[0] += 20.0
         here = SimpleNamespace(progress=Progress(1, spare_part=spare_part))
         yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    MEASURE(BlockOrder(order, run, View(), 1, runner.groups_of(order), 60.0))
+    MEASURE(BlockOrder(order, run, View(), 1, allocation.groups_of(order), 60.0))
     (kept,) = run.trials.blocks()
     assert kept.facts[SPARE_S] == 40.0 * spare_part
+    assert kept.facts[BEFORE_TRIALS_S] == 20.0
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
 
 
 def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 5, 5, minutes=60)
     took(run, 1, minutes=23, **{SPARE_S: 60.0})
-    assert runner.block_seconds(order, run, 2) == 22 * 60
+    assert allocation.block_seconds(order, run, 2) == 22 * 60
 
 
 def test_a_planned_block_leaves_time_beyond_what_the_last_one_had_to_take(
@@ -369,15 +371,17 @@ def test_a_planned_block_leaves_time_beyond_what_the_last_one_had_to_take(
     """As in a run of an hour: cells that have trials in any case filled the blocks of 400 s."""
     order = order_of(tmp_path, 5, 9, minutes=60)
     order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 6.0}))
-    assert runner.block_seconds(order, run, 1) == 360
+    assert allocation.block_seconds(order, run, 1) == 360
     took(run, 1, minutes=10, **{SPARE_S: 0.0})
-    assert runner.block_seconds(order, run, 2) == 3000 / 4, "its share, less than 1.5 x 600 s"
-    assert runner.block_seconds(order, run, 6) == 600
+    assert allocation.block_seconds(order, run, 2) == 3000 / 4, "1.25 x 600 s, its share"
+    took(run, 2, minutes=6, **{SPARE_S: 0.0})
+    assert allocation.block_seconds(order, run, 3) == 1.25 * 360, "less than its share"
+    assert allocation.block_seconds(order, run, 6) == 360
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
     order = with_windows(order_of(tmp_path, 4, 4, minutes=40))
-    assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
+    assert allocation.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
 
 
 @pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
@@ -389,4 +393,4 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 5.0}))
     took(run, 1, minutes=6)
     run.trials.begin(2, "2026-11-24T01:06:00+00:00", {})  # one that was killed
-    assert runner.has_time(order, run) == wanted
+    assert allocation.has_time(order, run) == wanted
