@@ -1,6 +1,7 @@
 """How the service is started: the settings are checked, then the framework's server takes over."""
 
 import os
+import socket
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,8 +100,8 @@ def _check_strategies(names: tuple[str, ...] | None) -> None:
 
 
 def _check_machine(settings: Settings) -> None:
-    """Raises InvalidSettingError for a low limit of open files, or no folder for temporary files
-    or for the Unix socket.
+    """Raises InvalidSettingError for a low limit of open files, a host that cannot be resolved, or
+    no folder for temporary files or for the Unix socket.
     """
     if not allow_descriptors(settings.descriptors):
         raise InvalidSettingError(
@@ -108,7 +109,14 @@ def _check_machine(settings: Settings) -> None:
             f"{settings.max_connections}, the limit (ulimit -Hn) is lower"
         )
     path = settings.socket_path
-    if path is not None and not os.access(f"{Path(path).parent}/", os.W_OK | os.X_OK):
+    if path is None:
+        try:
+            socket.getaddrinfo(settings.host, settings.port)
+        except socket.gaierror:
+            raise InvalidSettingError(
+                f"RESTBENCH_HOST={settings.host!r}: must be an address or the name of this machine"
+            ) from None
+    elif not os.access(f"{Path(path).parent}/", os.W_OK | os.X_OK):
         raise InvalidSettingError(
             f"RESTBENCH_HOST={settings.host!r}: the folder is missing or not writable"
         )

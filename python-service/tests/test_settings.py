@@ -186,6 +186,10 @@ REFUSED = [
         for folder in ("nowhere", "etc/passwd")
     ],
     (
+        {"RESTBENCH_HOST": "nowhere.invalid"},
+        "RESTBENCH_HOST='nowhere.invalid': must be an address or the name of this machine\n",
+    ),
+    (
         {"RESTBENCH_STRATEGIES": "serial,pinned"},
         "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "
         "process-per-request, executor-per-element, executor-per-request, adaptive, "

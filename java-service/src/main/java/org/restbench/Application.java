@@ -100,25 +100,25 @@ public class Application {
     private static void exit(Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
             if (cause instanceof InvalidSetting || cause instanceof DirectArguments.InvalidArguments) {
-                System.err.println("restbench: " + cause.getMessage());
-                System.exit(BAD_SETTING);
+                exit(BAD_SETTING, cause.getMessage());
             }
             if (cause instanceof DirectRun.Unwritten) {
-                System.err.println("restbench: " + cause.getMessage());
-                System.exit(CANNOT_START);
+                exit(CANNOT_START, cause.getMessage());
             }
             if (cause instanceof PortInUseException inUse) {
-                System.err.println("restbench: port " + inUse.getPort() + " is in use; set RESTBENCH_PORT to another");
-                System.exit(CANNOT_START);
+                exit(CANNOT_START, "port " + inUse.getPort() + " is in use; set RESTBENCH_PORT to another");
             }
             if (cause instanceof SocketException unbound) {
                 Settings settings = Settings.from(System.getenv());
-                System.err.println(
-                        "restbench: " + settings.host() + ":" + settings.port() + ": " + unbound.getMessage());
-                System.exit(CANNOT_START);
+                exit(CANNOT_START, settings.host() + ":" + settings.port() + ": " + unbound.getMessage());
             }
         }
         thrown.printStackTrace();
         System.exit(CANNOT_START);
+    }
+
+    private static void exit(int code, String reason) {
+        System.err.println("restbench: " + reason);
+        System.exit(code);
     }
 }

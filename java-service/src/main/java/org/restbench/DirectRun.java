@@ -83,6 +83,7 @@ record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, Memor
      */
     record DirectArguments(String kernel, String npbClass, String strategy, int repetitions, boolean cachedInput) {
         private static final String COMMAND = "npb";
+        private static final List<String> KERNELS = List.of("IS", "CG", "MG", "FT");
         private static final String USAGE =
                 "usage: java -jar restbench-java.jar npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]";
 
@@ -121,9 +122,8 @@ record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, Memor
         }
 
         CodedWorkload<?, ?> workloadOf(Workloads workloads) {
-            CodedWorkload<?, ?> workload = workloads.byName().get(COMMAND + "-" + kernel.toLowerCase(Locale.ROOT));
-            require(workload != null, "kernel: must be one of IS, CG, MG, FT");
-            return workload;
+            require(KERNELS.contains(kernel), "kernel: must be one of " + String.join(", ", KERNELS));
+            return workloads.byName().get(COMMAND + "-" + kernel.toLowerCase(Locale.ROOT));
         }
 
         Technique techniqueOf(List<Technique> techniques, Workload<?, ?> workload) {

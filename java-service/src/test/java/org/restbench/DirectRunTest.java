@@ -67,6 +67,8 @@ class DirectRunTest {
         "npb CG S --warm 3,usage",
         "npb CG S --repetitions 0,--repetitions: must be",
         "npb LU S,'kernel: must be one of IS, CG, MG, FT'",
+        "npb cg S,'kernel: must be one of IS, CG, MG, FT'",
+        "npb CG s,'class: must be one of S, W, A, B, C'",
         "npb CG W30,'class: must be one of S, W, A, B, C'",
         "npb CG S --strategy thread-per-element,'--strategy: must be one of serial, thread-pool, pinned, shared-pool'"
     })

@@ -11,9 +11,9 @@ import java.nio.charset.StandardCharsets;
 
 /** Checks that a body must pass before it is read as JSON, and that Jackson does not make. */
 final class BodyText {
-    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
-    private static final long HIGH_BITS = 0x80 * EACH_BYTE;
+    static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    static final long EACH_BYTE = 0x0101_0101_0101_0101L;
+    static final long HIGH_BITS = 0x80 * EACH_BYTE;
     private static final long BACKSLASHES = '\\' * EACH_BYTE;
     private static final int DECODED_AT_ONCE = 8192;
 

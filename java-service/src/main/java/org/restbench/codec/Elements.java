@@ -1,17 +1,15 @@
 package org.restbench.codec;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
+import static org.restbench.codec.BodyText.EACH_BYTE;
+import static org.restbench.codec.BodyText.HIGH_BITS;
+import static org.restbench.codec.BodyText.WORDS;
+
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.restbench.memory.MemoryBudget;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The only class that parses such lists. */
 final class Elements {
-    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
-    private static final long HIGH_BITS = 0x80 * EACH_BYTE;
     private static final long COMMAS = ',' * EACH_BYTE;
     private static final long ZERO_DIGITS = '0' * EACH_BYTE;
 

@@ -1,8 +1,8 @@
 package org.restbench.codec;
 
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
@@ -10,18 +10,10 @@ import org.restbench.workload.RequestId;
 import org.restbench.workload.logs.LogsWorkload.LogsRequest;
 import org.restbench.workload.logs.LogsWorkload.LogsResult;
 import org.restbench.workload.logs.RuleSet;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.util.ByteArrayBuilder;
 
 /** The JSON of the workload logs. */
 public final class LogsJson implements Codec<LogsRequest, LogsResult> {
-    private static final int HEAD_BYTES = 200;
-
-    /** Room that is made beforehand for each line in the answer, and for each rule's count. */
-    private static final int USUAL_BYTES = 16;
-
     private static final class Members {
         private static final int LONGEST_RULE_SET = 100;
         private static final String RULE_SET_FAULT = "ruleSet: must be one of R16, R64, R256, R1024";
@@ -64,30 +56,15 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
     /** The contract's members in its order, without white space. */
     @Override
     public byte[] encode(LogsResult result) {
-        int[] counts = result.counts();
-        ByteArrayBuilder text = new ByteArrayBuilder(HEAD_BYTES + USUAL_BYTES * (result.lines() + counts.length));
-        try (JsonGenerator json = Json.WRITER.tokenStreamFactory().createGenerator(ObjectWriteContext.empty(), text)) {
-            json.writeStartObject();
-            json.writeStringProperty("requestId", result.id().text());
-            json.writeStringProperty("ruleSet", result.ruleSet().name());
-            json.writeName("alerts");
-            json.writeArray(result.alerts(), 0, result.alerts().length);
-            json.writeName("counts");
-            json.writeArray(counts, 0, counts.length);
-            json.writeArrayPropertyStart("fired");
-            for (int line = 0; line < result.lines(); line++) {
-                json.writeStartArray();
-                BitSet fired = result.firedOn(line);
-                for (int rule = fired.nextSetBit(0); rule >= 0; rule = fired.nextSetBit(rule + 1)) {
-                    json.writeNumber(rule);
-                }
-                json.writeEndArray();
-            }
-            json.writeEndArray();
-            json.writeEndObject();
-        }
-        return text.toByteArray();
+        Iterable<int[]> fired = () -> IntStream.range(0, result.lines())
+                .mapToObj(line -> result.firedOn(line).stream().toArray())
+                .iterator();
+        return Json.WRITER.writeValueAsBytes(
+                new Answer(result.id().text(), result.ruleSet().name(), result.alerts(), result.counts(), fired));
     }
+
+    /** @param fired for each line its rules, made one line after the other: all together are as large as the text */
+    private record Answer(String requestId, String ruleSet, int[] alerts, int[] counts, Iterable<int[]> fired) {}
 
     /** Reads the lines in one pass, valid or not. Keeps the first message in the contract's order of each code. */
     static final class LinesReader {

@@ -58,7 +58,8 @@ public final class RequestIds {
         if (id == null || id.number()) {
             return asReceived(id);
         }
-        String ascii = Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
+        String ascii =
+                Json.WRITER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII).writeValueAsString(id.text());
         return ascii.replace("\u007f", "\\u007f"); // DEL is ASCII, so Jackson leaves it as it is
     }
 

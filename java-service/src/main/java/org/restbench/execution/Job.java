@@ -21,8 +21,7 @@ import org.restbench.workload.Workload.Bound;
  * @param <O> the workload's output
  */
 public final class Job<I, O> {
-    private final Workload<I, O> workload;
-    private final Codec<I, O> codec;
+    private final CodedWorkload<I, O> asked;
     private final byte[] body;
     private final Query query;
     private final MemoryBudget.Hold memory;
@@ -41,8 +40,7 @@ public final class Job<I, O> {
             MemoryBudget.Hold memory,
             WorkLimits limits,
             BooleanSupplier isWanted) {
-        this.workload = asked.workload();
-        this.codec = asked.codec();
+        this.asked = asked;
         this.body = body;
         this.query = query;
         this.memory = memory;
@@ -51,7 +49,7 @@ public final class Job<I, O> {
     }
 
     Workload<I, O> workload() {
-        return workload;
+        return asked.workload();
     }
 
     int bodyBytes() {
@@ -75,7 +73,7 @@ public final class Job<I, O> {
      */
     public boolean mayHaveTakenEffect(Throwable failure) {
         boolean isSaidByWorkload = failure instanceof InvalidRequest || failure instanceof MemoryRefused;
-        return workload.isBlocking() && (isComputed || isBegun && !isSaidByWorkload);
+        return workload().isBlocking() && (isComputed || isBegun && !isSaidByWorkload);
     }
 
     /** @throws AbandonedException where the client does not wait any more */
@@ -97,10 +95,10 @@ public final class Job<I, O> {
     I decode(Loops loops) {
         requireWanted();
         return clock.parse(() -> {
-            I input = codec.decode(body, query, memory);
-            long neededBytes = workload.workingBytes(input);
-            memory.requirePossible(workload.subject(input), neededBytes);
-            limits.require(workload, input, loops, () -> codec.identify(body));
+            I input = asked.codec().decode(body, query, memory);
+            long neededBytes = workload().workingBytes(input);
+            memory.requirePossible(workload().subject(input), neededBytes);
+            limits.require(workload(), input, loops, () -> asked.codec().identify(body));
             memory.grow(neededBytes);
             return input;
         });
@@ -115,7 +113,7 @@ public final class Job<I, O> {
         return clock.compute(() -> {
             try (Loops.RequestLoop loop = loops.open(this::waited)) {
                 isBegun = true;
-                O output = workload.compute(input, loop);
+                O output = workload().compute(input, loop);
                 isComputed = true;
                 return output;
             }
@@ -128,8 +126,8 @@ public final class Job<I, O> {
     }
 
     byte[] encode(O output) {
-        notes = codec.notes(output);
-        return clock.serialize(() -> codec.encode(output));
+        notes = asked.codec().notes(output);
+        return clock.serialize(() -> asked.codec().encode(output));
     }
 
     /** The stages after decoding. */

@@ -18,6 +18,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.Ways.Way;
 import org.restbench.client.strategy.Strategies;
@@ -120,6 +121,15 @@ class StrategyThreadsTest {
         int cores = Runtime.getRuntime().availableProcessors();
         var totals = ofNineCalls(Strategies.of("async", Loop.IN_ORDER));
         assertThat(totals.threadsMade()).isEqualTo(cores);
+    }
+
+    /** On two cores the pipelines were refused. */
+    @ParameterizedTest
+    @CsvSource({"pipeline, 4", "pipeline-async, 3"})
+    void aPipelineHasAtLeastAThreadForEachTeam(String name, int teams) throws InterruptedException {
+        int cores = Runtime.getRuntime().availableProcessors();
+        var totals = ofNineCalls(Strategies.of(name, Loop.IN_ORDER));
+        assertThat(totals.threadsMade()).isEqualTo(Math.max(cores, teams));
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import org.restbench.client.Limits;
 import org.restbench.client.Retries;
+import org.restbench.client.strategy.Strategies;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.annotation.JsonNaming;
 
@@ -49,7 +50,7 @@ record Options(
         required("inputs", inputs);
         transport = transport == null ? "rest" : transport;
         workload = workload == null ? "matrix" : workload;
-        threads = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
+        threads = threads == null ? Strategies.defaultThreads(strategy) : threads;
         loopThreads = loopThreads == null ? 1 : loopThreads;
         if (required("calls", calls) < 0 || calls > MOST_CALLS) {
             throw new IllegalArgumentException("calls: must be from 0 to " + MOST_CALLS + ", is " + calls);

@@ -32,9 +32,22 @@ public final class Strategies {
                 .toList();
     }
 
-    /** The strategy of this name, with a thread for each core that this JVM may use. */
+    /** The strategy of this name, with its default number of threads. */
     public static CallingStrategy of(String name, Loop loop) {
-        return of(name, Runtime.getRuntime().availableProcessors(), loop);
+        return of(name, defaultThreads(name), loop);
+    }
+
+    /** A thread for each core that this JVM may use, but no fewer than the strategy has teams. */
+    public static int defaultThreads(String name) {
+        return Math.max(Runtime.getRuntime().availableProcessors(), leastThreads(name));
+    }
+
+    private static int leastThreads(String name) {
+        return switch (name) {
+            case "pipeline" -> 4;
+            case "pipeline-async" -> 3;
+            default -> 1;
+        };
     }
 
     /** The strategy of this name, with the default sizes of its teams. */
@@ -60,7 +73,7 @@ public final class Strategies {
             case "sequential" -> new Plan(ThreadModel.CALLER, loop, new Team("caller", 1, IN));
             case "task-pool" -> new Plan(ThreadModel.POOL_THREAD, loop, new Team("call-pool", checked(threads), IN));
             case "pipeline" -> {
-                List<Integer> sizes = teams == null ? List.of(1, 1 + further(threads, 4, name), 1, 1) : teams;
+                List<Integer> sizes = teams == null ? List.of(1, 1 + further(threads, name), 1, 1) : teams;
                 yield new Plan(ThreadModel.STAGES, loop, teams(sizes, Stage.values()));
             }
             case "pipeline-async" -> {
@@ -98,18 +111,19 @@ public final class Strategies {
     private static List<Integer> usualAsync(int threads, Map<Stage, Double> cpu) {
         double s = cpu.getOrDefault(Stage.S, 0.0);
         double d = cpu.getOrDefault(Stage.D, 0.0);
-        int further = further(threads, 3, "pipeline-async");
+        int further = further(threads, "pipeline-async");
         int toS = (int) Math.round(further * (s + d > 0 ? s / (s + d) : 0.5));
         return List.of(1 + toS, 1 + further - toS, 1);
     }
 
     /** Threads that are left when each team has one. */
-    private static int further(int threads, int teams, String name) {
-        if (checked(threads) < teams) {
+    private static int further(int threads, String name) {
+        int least = leastThreads(name);
+        if (checked(threads) < least) {
             throw new IllegalArgumentException(
-                    "threads: must be from " + teams + " to " + MOST_THREADS + " for " + name + ", is " + threads);
+                    "threads: must be from " + least + " to " + MOST_THREADS + " for " + name + ", is " + threads);
         }
-        return threads - teams;
+        return threads - least;
     }
 
     private static int checked(int threads) {

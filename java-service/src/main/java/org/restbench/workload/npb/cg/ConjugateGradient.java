@@ -46,12 +46,8 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
             zeta = solver.iterate(sizes.shift());
         }
         long nanos = System.nanoTime() - start;
-        return outcome(zeta, solver.products, nanos);
-    }
-
-    private Outcome outcome(double zeta, int products, long nanos) {
         return new Outcome(
-                verifies(zeta, products),
+                verifies(zeta, solver.products),
                 List.of(zeta),
                 List.of(sizes.zeta()),
                 sizes.iterations(),

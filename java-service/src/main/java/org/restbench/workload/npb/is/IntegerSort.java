@@ -94,9 +94,6 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Integer
 
     /** Ranks one array of keys repeatedly, and changes the keys. Used by one run. */
     static final class Ranking {
-        /** The distance between the two keys that an iteration changes, which is NPB's number of iterations. */
-        private static final int ITERATIONS = 10;
-
         private final SortClass sizes;
         private final int[] keys;
         private final ParallelLoop loop;
