@@ -170,10 +170,8 @@ final class Runner implements AutoCloseable {
         }
         URI target = options.target();
         if (isCxf) {
-            var perCall = options.limits().perCall();
             return proxies.computeIfAbsent(
-                    List.of(options.workload(), target, perCall),
-                    any -> workload.cxf().of(options.url(), perCall.toMillis()));
+                    List.of(options.workload(), target), any -> workload.cxf().apply(options.url()));
         }
         var headers = HEADERS.get(transport);
         return connected
