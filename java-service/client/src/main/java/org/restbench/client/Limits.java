@@ -40,10 +40,7 @@ public record Limits(
         Objects.requireNonNull(retries, "retries");
     }
 
-    /**
-     * Returns the value. Throws IllegalArgumentException with the name and the range where it is not from 1 to
-     * {@code most}.
-     */
+    /** Returns the value. Throws IllegalArgumentException with name and range unless it is from 1 to {@code most}. */
     public static int within(String name, int value, int most) {
         if (value < 1 || value > most) {
             throw new IllegalArgumentException(name + ": must be from 1 to " + most + ", is " + value);

@@ -48,10 +48,7 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long began;
     private Runnable deadlineOff = () -> {};
 
-    /**
-     * Calls that neither a thread nor a buffer holds, as they are in flight or wait for another attempt; each with what
-     * ends its wait.
-     */
+    /** Calls without a thread or a buffer: in flight, or waiting to be sent again; each with what ends its wait. */
     final Map<Call<I, O, R>, Runnable> parked = new HashMap<>();
     /** Number of calls in each stage, by the stage's ordinal. */
     private final int[] within = new int[Stage.values().length];
@@ -179,10 +176,7 @@ final class Batch<I, O, R> implements Calls<R> {
         return (noMoreInputs || cancelled) && !pulling && unsettled == 0;
     }
 
-    /**
-     * Pulls the next input and returns its call, or null where there is none. The lock is released while the iterator
-     * runs.
-     */
+    /** The call of the next input, or null where there is none. The lock is released while the iterator runs. */
     Call<I, O, R> pull() {
         pulling = true;
         lock.unlock();
@@ -247,10 +241,7 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
-    /**
-     * Gives a call its outcome; called once for each call. {@code isCut}: whether the end of the batch cut the call
-     * short.
-     */
+    /** Gives a call its outcome, once. {@code isCut}: whether the end of the batch cut the call short. */
     void settle(Call<I, O, R> call, boolean isCut) {
         unsettled--;
         for (int stage = 0; stage < within.length; stage++) {

@@ -1,13 +1,11 @@
 package org.restbench.client.strategy;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.Objects.requireNonNullElseGet;
 
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.restbench.client.Answer;
 import org.restbench.client.Outcome.Kind;
 import org.restbench.client.ServiceRefused;
@@ -162,10 +160,7 @@ final class Workers<I, O, R> {
         sendAll();
     }
 
-    /**
-     * Decides what follows a stage. Returns true where the call has entered its next stage on this thread. Called with
-     * the lock.
-     */
+    /** Decides, with the lock, what follows a stage. Returns whether the next one is entered on this thread. */
     private boolean goesOn(Call<I, O, R> call, Team team) {
         Stage stage = call.stage;
         batch.leave(call);
@@ -283,13 +278,7 @@ final class Workers<I, O, R> {
 
     private void send(Call<I, O, R> call, byte[] message) {
         long from = plan.clock().nanos();
-        CompletableFuture<Answer> pending;
-        try {
-            pending = requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
-        } catch (Throwable wrong) {
-            answered(call, from, null, wrong);
-            return;
-        }
+        CompletableFuture<Answer> pending = started(message);
         boolean isLate = batch.locked(() -> {
             batch.parked.replace(call, () -> pending.cancel(true));
             return batch.cancelled;
@@ -297,23 +286,24 @@ final class Workers<I, O, R> {
         if (isLate) {
             pending.cancel(true);
         }
-        pending.whenComplete((answer, failure) -> answered(call, from, answer, failure));
+        pending.whenComplete((answer, failure) -> answered(call, from, pending));
     }
 
-    /**
-     * Called on a thread of the exchange: nothing here blocks. A thread of the batch makes the outcome of a failure.
-     */
-    private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
+    private CompletableFuture<Answer> started(byte[] message) {
+        try {
+            return requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
+        } catch (Throwable wrong) {
+            return CompletableFuture.failedFuture(wrong);
+        }
+    }
+
+    /** On a thread of the exchange: nothing here blocks, and a thread of the batch makes the outcome of a failure. */
+    private void answered(Call<I, O, R> call, long from, CompletableFuture<Answer> ended) {
         batch.locking(() -> {
             if (batch.parked.remove(call) != null) { // else it was cancelled
                 call.wall[Stage.C.ordinal()] += plan.clock().nanos() - from;
                 batch.leave(call);
-                call.answer = answer;
-                if (answer == null) {
-                    boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
-                    Throwable cause = isWrapped ? failure.getCause() : failure; // as CompletableFuture.get has it
-                    call.fail(Stage.C, requireNonNullElseGet(cause, () -> new NullPointerException("an answer")));
-                }
+                call.receive(ended); // which does not wait
                 buffers.add(Stage.D, call);
             }
         });
@@ -333,10 +323,7 @@ final class Workers<I, O, R> {
         batch.parked.put(call, off);
     }
 
-    /**
-     * Lets the window grow where the service and the cores can do more: now, and then periodically until the batch
-     * ends.
-     */
+    /** Lets the window grow where service and cores can do more, now and periodically until the batch ends. */
     void widen() {
         batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
