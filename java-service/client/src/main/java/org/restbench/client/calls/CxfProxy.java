@@ -88,15 +88,20 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     /** Makes the call on this thread: the future is complete when this method returns. */
     @Override
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
-        port.getRequestContext().put(Message.RECEIVE_TIMEOUT, limits.perCall().toMillis());
+        port.getRequestContext()
+                .put(Message.RECEIVE_TIMEOUT, Math.max(1, limits.perCall().toMillis())); // 0 is no limit
         CompletableFuture<InputStream> own = new CompletableFuture<>();
         body.set(own);
         CompletableFuture<Void> late = new CompletableFuture<>();
         late.thenAcceptBoth(own, (none, open) -> close(open));
         late.completeOnTimeout(null, limits.perCall().toNanos(), TimeUnit.NANOSECONDS);
-        CompletableFuture<Answer> answer = call();
-        boolean isInTime = late.cancel(false) || !answer.isCompletedExceptionally();
-        return isInTime ? answer : CompletableFuture.failedFuture(new TimeoutException("no whole answer in time"));
+        try {
+            CompletableFuture<Answer> answer = call();
+            boolean isLate = late.isDone() && answer.isCompletedExceptionally();
+            return isLate ? CompletableFuture.failedFuture(new TimeoutException("no whole answer in time")) : answer;
+        } finally {
+            late.cancel(false); // else the timer would keep the call in memory
+        }
     }
 
     /** Ends a read of the body, whose connection it closes. An interrupt does so only from Java 20 on. */
