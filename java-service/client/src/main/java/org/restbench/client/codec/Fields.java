@@ -59,11 +59,9 @@ final class Fields {
             return this;
         }
         require(one("errorCode").matches("[0-9]{3}"), "a code that is not of three digits");
-        String id = all("requestId").stream()
-                .filter(text -> !text.isEmpty())
-                .findFirst()
-                .orElse(null);
-        throw new ServiceRefused(status, one("errorCode"), one("errorMessage"), id);
+        var ids = all("requestId").stream().filter(text -> !text.isEmpty());
+        throw new ServiceRefused(
+                status, one("errorCode"), one("errorMessage"), ids.findFirst().orElse(null));
     }
 
     static void require(boolean isSo, String otherwise) {

@@ -93,10 +93,6 @@ final class Buffers<I, O, R> {
         return waiting.get(stage).poll();
     }
 
-    boolean isEmpty(Stage stage) {
-        return size(stage) == 0;
-    }
-
     int size(Stage stage) {
         return waiting.get(stage).size();
     }

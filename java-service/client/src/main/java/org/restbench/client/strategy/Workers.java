@@ -94,11 +94,7 @@ final class Workers<I, O, R> {
         }
     }
 
-    /**
-     * Makes a call on this thread; null where no input is left.
-     *
-     * @param atInput run once the call has its input
-     */
+    /** Makes a call on this thread, null where no input is left. {@code atInput} runs once the call has its input. */
     Call<I, O, R> call(Runnable atInput) {
         Team team = plan.teams().get(0);
         batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
@@ -140,7 +136,7 @@ final class Workers<I, O, R> {
 
     private Stage firstPossible(Team team) {
         for (Stage stage : team.stages()) {
-            if (batch.mayEnter(stage) && (stage == Stage.S || !buffers.isEmpty(stage))) {
+            if (batch.mayEnter(stage) && (stage == Stage.S || buffers.size(stage) > 0)) {
                 return stage;
             }
         }
@@ -176,7 +172,7 @@ final class Workers<I, O, R> {
         if (plan.keepsCalls()) {
             return waitsToEnter(next, call);
         }
-        boolean isOwnWork = team.stages().contains(next) && buffers.isEmpty(next) && batch.mayEnter(next);
+        boolean isOwnWork = team.stages().contains(next) && buffers.size(next) == 0 && batch.mayEnter(next);
         if (isOwnWork) {
             batch.enter(next, call);
         } else {
@@ -259,7 +255,7 @@ final class Workers<I, O, R> {
                 return;
             }
             sending = true;
-            while (!batch.cancelled && !buffers.isEmpty(Stage.C) && batch.mayEnter(Stage.C)) {
+            while (!batch.cancelled && buffers.size(Stage.C) > 0 && batch.mayEnter(Stage.C)) {
                 Call<I, O, R> call = buffers.poll(Stage.C);
                 buffers.signal(Stage.S);
                 batch.enter(Stage.C, call);
@@ -279,12 +275,8 @@ final class Workers<I, O, R> {
     private void send(Call<I, O, R> call, byte[] message) {
         long from = plan.clock().nanos();
         CompletableFuture<Answer> pending = started(message);
-        boolean isLate = batch.locked(() -> {
-            batch.parked.replace(call, () -> pending.cancel(true));
-            return batch.cancelled;
-        });
-        if (isLate) {
-            pending.cancel(true);
+        if (batch.locked(() -> batch.parked.replace(call, () -> pending.cancel(true))) == null) {
+            pending.cancel(true); // the batch was cancelled meanwhile
         }
         pending.whenComplete((answer, failure) -> answered(call, from, pending));
     }
