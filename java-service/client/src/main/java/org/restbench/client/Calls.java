@@ -17,18 +17,12 @@ public interface Calls<R> extends AutoCloseable {
      */
     List<Outcome<R>> all() throws InterruptedException;
 
-    /**
-     * Ends the batch early: pulls no further input, closes the connections of calls in flight, and gives each call that
-     * cannot finish the outcome {@link Outcome.Cancelled}.
-     */
+    /** Pulls no more inputs and closes connections in flight; unfinished calls become {@link Outcome.Cancelled}. */
     void cancel();
 
     Totals totals();
 
-    /**
-     * Cancels the batch and waits for its threads. Throws IllegalStateException with the names of the threads that
-     * ignore an interrupt for 1 s.
-     */
+    /** Cancels, and waits for the threads. An IllegalStateException names those that ignore an interrupt for 1 s. */
     @Override
     void close();
 

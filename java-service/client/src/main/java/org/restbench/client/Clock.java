@@ -16,10 +16,7 @@ public interface Clock {
         TimeUnit.NANOSECONDS.sleep(nanos);
     }
 
-    /**
-     * Runs an action on another thread after a delay in nanoseconds; the action must not block. Running the result
-     * cancels it.
-     */
+    /** Runs an action, which must not block, on another thread after nanoseconds. Running the result cancels it. */
     default Runnable after(long nanos, Runnable action) {
         var due = new CompletableFuture<Void>();
         due.thenRun(action); // before the timeout is set: else it might run on this thread, which may hold a lock

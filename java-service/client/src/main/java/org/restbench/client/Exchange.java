@@ -3,10 +3,7 @@ package org.restbench.client;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Sends a message to the service and receives its answer (stage C). Many calls and batches may use one exchange at
- * once.
- */
+/** Sends a message to the service and receives its answer (stage C), for many calls and batches at once. */
 public interface Exchange extends AutoCloseable {
     /**
      * Sends a message. The future completes with the answer. Its connection is closed where the future is cancelled, or

@@ -24,10 +24,7 @@ public record Limits(
         boolean ordered) {
     private static final int MOST = 100_000;
 
-    /**
-     * 64 calls in flight, 16 messages in a buffer, 30 s per call, no bound for the batch, 64 MiB per answer, no
-     * retries, outcomes in the order of finishing.
-     */
+    /** 64 calls in flight, 16 messages in a buffer, 30 s per call, 64 MiB per answer; no whole, retries or order. */
     public static final Limits DEFAULT =
             new Limits(64, 16, Duration.ofSeconds(30), null, 64 << 20, Retries.NONE, false);
 
@@ -40,10 +37,7 @@ public record Limits(
         Objects.requireNonNull(retries, "retries");
     }
 
-    /**
-     * Returns the value. Throws IllegalArgumentException with the name and the range where it is not from 1 to
-     * {@code most}.
-     */
+    /** Returns the value. Throws IllegalArgumentException with name and range unless it is from 1 to {@code most}. */
     public static int within(String name, int value, int most) {
         if (value < 1 || value > most) {
             throw new IllegalArgumentException(name + ": must be from 1 to " + most + ", is " + value);

@@ -18,10 +18,7 @@ public interface Loop {
     /** Runs the body for 0 to {@code count - 1}, in any order. Rethrows an exception of the body. */
     void forEach(int count, IntConsumer body);
 
-    /**
-     * A loop on its own 1 to 1024 threads, named {@code loop-N}; with 1 it is {@link #IN_ORDER}. A thread ends after 1
-     * s without work.
-     */
+    /** A loop on its own 1 to 1024 threads, {@code loop-N}, each until idle for 1 s; with 1 {@link #IN_ORDER}. */
     static Loop team(int threads) {
         if (Limits.within("loop threads", threads, 1024) == 1) {
             return IN_ORDER;

@@ -55,9 +55,6 @@ public sealed interface Outcome<R> permits Outcome.Done, Outcome.Failed, Outcome
         /** The caller's own code threw an exception, or a codec or an exchange threw an undeclared one. */
         USER;
 
-        /** Number of causes that are examined: a chain of causes may be circular. */
-        private static final int MOST_CAUSES = 64;
-
         private final List<Class<?>> types;
 
         Kind(Class<?>... types) {
@@ -67,16 +64,13 @@ public sealed interface Outcome<R> permits Outcome.Done, Outcome.Failed, Outcome
         /** The first kind with a type that the exchange's exception or one of its causes has; else {@code USER}. */
         public static Kind of(Throwable failure) {
             List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                    .limit(MOST_CAUSES)
+                    .limit(64) // a chain of causes may be circular
                     .toList();
             return Stream.of(values())
-                    .filter(kind -> kind.fitsAny(causes))
+                    .filter(kind ->
+                            kind.types.stream().anyMatch(type -> causes.stream().anyMatch(type::isInstance)))
                     .findFirst()
                     .orElse(USER);
-        }
-
-        private boolean fitsAny(List<Throwable> causes) {
-            return types.stream().anyMatch(type -> causes.stream().anyMatch(type::isInstance));
         }
     }
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -62,6 +63,7 @@ class ProgramTest {
                 + "<mops>2.5</mops></result></runResponse>";
         server.createContext(
                 "/soap/npb/serial", http -> serve(http, ENVELOPE.formatted(result), "text/xml;charset=UTF-8"));
+        server.createContext("/stalls", ProgramTest::stall);
         server.start();
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
         program = new ProcessBuilder(
@@ -98,6 +100,15 @@ class ProgramTest {
         http.sendResponseHeaders(200, answer.length);
         http.getResponseBody().write(answer);
         http.close();
+    }
+
+    /** Sends a head and half a body, and leaves the connection open. */
+    private static void stall(HttpExchange http) throws IOException {
+        http.getRequestBody().readAllBytes();
+        http.getResponseHeaders().add("Content-Type", "text/xml;charset=UTF-8");
+        http.sendResponseHeaders(200, ENVELOPE.length());
+        http.getResponseBody().write(ENVELOPE.substring(0, 50).getBytes(StandardCharsets.UTF_8));
+        http.getResponseBody().flush();
     }
 
     private JsonNode ask(String line) throws IOException {
@@ -146,6 +157,15 @@ class ProgramTest {
         assertThat(line.get("outcome").asString()).isEqualTo("done");
         assertThat(line.get("status").asInt()).isEqualTo(200);
         assertThat(line.get("server_timing").asString()).isEqualTo("compute;dur=0.1");
+    }
+
+    /** Under CXF the batch had no end. */
+    @ParameterizedTest
+    @CsvSource({"rest, async", "soap, async", "cxf, sequential", "cxf, task-pool"})
+    void aBodyThatStallsEndsWithTheTimeOfItsCall(String transport, String strategy) throws IOException {
+        String members = "\"transport\":\"%s\",\"strategy\":\"%s\",\"threads\":2,\"calls\":4,\"per_call_s\":0.5";
+        JsonNode told = batch("/stalls", members.formatted(transport, strategy));
+        assertThat(told.path("failed").toString()).as("%s", told).isEqualTo("{\"TIMEOUT\":4}");
     }
 
     @Test

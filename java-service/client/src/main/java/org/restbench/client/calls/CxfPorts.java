@@ -23,9 +23,9 @@ final class CxfPorts {
 
     private CxfPorts() {}
 
-    static CxfProxy<MatrixProduct.Input, MatrixProduct> matrix(String url, long perCallMillis) {
+    static CxfProxy<MatrixProduct.Input, MatrixProduct> matrix(String url) {
         MatrixPort port = new MatrixService().getMatrixPort();
-        return new CxfProxy<>(port, url, perCallMillis, input -> {
+        return new CxfProxy<>(port, url, input -> {
             Multiply multiply = new Multiply();
             multiply.setRequestId(input.requestId());
             multiply.setMatrixOne(operand(input.one()));
@@ -47,9 +47,9 @@ final class CxfPorts {
         return operand;
     }
 
-    static CxfProxy<NpbResult.Input, NpbResult> npb(String url, long perCallMillis) {
+    static CxfProxy<NpbResult.Input, NpbResult> npb(String url) {
         NpbPort port = new NpbService().getNpbPort();
-        return new CxfProxy<>(port, url, perCallMillis, input -> {
+        return new CxfProxy<>(port, url, input -> {
             Run run = new Run();
             run.setRequestId(input.requestId());
             run.setKernel(KernelName.fromValue(input.kernel()));

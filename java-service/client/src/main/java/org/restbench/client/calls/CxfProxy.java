@@ -3,14 +3,19 @@ package org.restbench.client.calls;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.WebServiceException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.ProtocolException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.message.Message;
+import org.apache.cxf.phase.AbstractPhaseInterceptor;
+import org.apache.cxf.phase.Phase;
 import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
 import org.restbench.client.Answer;
@@ -23,8 +28,7 @@ import org.restbench.client.ServiceRefused;
 /**
  * A client proxy of Apache CXF. The proxy runs S, C and D in one call, which counts as C. Codec and exchange therefore
  * pass on an empty message, and this object keeps the input and the result: S, C and D of a call must run on one
- * thread. The {@link Limits} of a call have no effect: time is bounded as the constructor says, and the size of an
- * answer is not bounded.
+ * thread. The size of an answer is not bounded.
  */
 final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private static final int OK = 200;
@@ -43,6 +47,9 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
 
     private final ThreadLocal<Result<O>> result = new ThreadLocal<>();
 
+    /** The body of the answer, once its head is there: the receive timeout of CXF ends with the head. */
+    private final ThreadLocal<CompletableFuture<InputStream>> body = new ThreadLocal<>();
+
     /** @param refusal null where there is an output */
     private record Result<O>(O output, ServiceRefused refusal) {}
 
@@ -52,11 +59,8 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         O call(I input) throws ServiceRefused;
     }
 
-    /**
-     * @param port shared by threads: each thread has a request context of its own
-     * @param perCallMillis limit for connecting, and for waiting for the head of the answer; its body has none
-     */
-    CxfProxy(Object port, String url, long perCallMillis, Operation<I, O> operation) {
+    /** @param port shared by threads: each thread has a request context of its own */
+    CxfProxy(Object port, String url, Operation<I, O> operation) {
         this.port = (BindingProvider) port;
         this.operation = operation;
         Map<String, Object> context = this.port.getRequestContext();
@@ -65,9 +69,14 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         HTTPClientPolicy policy = new HTTPClientPolicy();
         policy.setVersion("1.1"); // else the first request asks for an upgrade to h2c
         policy.setAllowChunking(false);
-        policy.setConnectionTimeout(perCallMillis);
-        policy.setReceiveTimeout(perCallMillis);
+        policy.setConnectionTimeout(0); // the receive timeout of each call begins before
         ((HTTPConduit) ClientProxy.getClient(port).getConduit()).setClient(policy);
+        ClientProxy.getClient(port).getInInterceptors().add(new AbstractPhaseInterceptor<>(Phase.RECEIVE) {
+            @Override
+            public void handleMessage(Message answer) {
+                body.get().complete(answer.getContent(InputStream.class));
+            }
+        });
     }
 
     @Override
@@ -79,6 +88,32 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     /** Makes the call on this thread: the future is complete when this method returns. */
     @Override
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
+        port.getRequestContext()
+                .put(Message.RECEIVE_TIMEOUT, Math.max(1, limits.perCall().toMillis())); // 0 is no limit
+        CompletableFuture<InputStream> own = new CompletableFuture<>();
+        body.set(own);
+        CompletableFuture<Void> late = new CompletableFuture<>();
+        late.thenAcceptBoth(own, (none, open) -> close(open));
+        late.completeOnTimeout(null, limits.perCall().toNanos(), TimeUnit.NANOSECONDS);
+        try {
+            CompletableFuture<Answer> answer = call();
+            boolean isLate = late.isDone() && answer.isCompletedExceptionally();
+            return isLate ? CompletableFuture.failedFuture(new TimeoutException("no whole answer in time")) : answer;
+        } finally {
+            late.cancel(false); // else the timer would keep the call in memory
+        }
+    }
+
+    /** Ends a read of the body, whose connection it closes. An interrupt does so only from Java 20 on. */
+    private static void close(InputStream body) {
+        try {
+            body.close();
+        } catch (IOException useless) {
+            // the thread that reads the body tells what becomes of its call
+        }
+    }
+
+    private CompletableFuture<Answer> call() {
         try {
             result.set(new Result<>(operation.call(input.get()), null));
             return CompletableFuture.completedFuture(new Answer(OK, headers(), EMPTY));

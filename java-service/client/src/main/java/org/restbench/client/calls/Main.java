@@ -53,11 +53,8 @@ final class Main {
                 case "batch" -> runner.run(json.treeToValue(asked, Options.class));
                 default -> throw new IllegalArgumentException("do: must be hello or batch, is " + what);
             };
-        } catch (JacksonException wrong) {
-            Throwable cause = wrong.getCause() instanceof IllegalArgumentException own ? own : wrong;
-            return error(cause);
-        } catch (IllegalArgumentException wrong) {
-            return error(wrong);
+        } catch (JacksonException | IllegalArgumentException wrong) {
+            return error(wrong.getCause() instanceof IllegalArgumentException own ? own : wrong);
         } catch (IOException unusable) { // of a file; the message alone is just the file's name
             return error(new IllegalArgumentException(unusable.toString()));
         }

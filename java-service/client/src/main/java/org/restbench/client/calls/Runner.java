@@ -2,6 +2,8 @@ package org.restbench.client.calls;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,6 +62,21 @@ final class Runner implements AutoCloseable {
 
     /** The elements of a file. {@code version} identifies the file's content and the workload for which it was read. */
     private record Elements(Object version, List<?> all) {}
+
+    /** What this process has used since it began, in seconds. */
+    private record Usage(double cpuSeconds, double compileSeconds, double gcSeconds) {
+        static Usage now() {
+            var system = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
+            var compiler = ManagementFactory.getCompilationMXBean();
+            double gcMillis = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                    .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+                    .sum();
+            return new Usage(
+                    system.getProcessCpuTime() / 1e9,
+                    compiler == null ? 0 : compiler.getTotalCompilationTime() / 1e3,
+                    gcMillis / 1e3);
+        }
+    }
 
     /** An output with the status and the Server-Timing of its answer. */
     private record OutputWithHead<O>(O output, int status, String serverTiming) {}
@@ -170,10 +187,8 @@ final class Runner implements AutoCloseable {
         }
         URI target = options.target();
         if (isCxf) {
-            var perCall = options.limits().perCall();
             return proxies.computeIfAbsent(
-                    List.of(options.workload(), target, perCall),
-                    any -> workload.cxf().of(options.url(), perCall.toMillis()));
+                    List.of(options.workload(), target), any -> workload.cxf().apply(options.url()));
         }
         var headers = HEADERS.get(transport);
         return connected

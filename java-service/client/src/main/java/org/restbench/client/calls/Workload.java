@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * What the program needs to know of a workload.
  *
- * @param cxf makes proxies of CXF
+ * @param cxf makes a proxy of CXF for a URL
  * @param input makes an input of a request body in its REST form
  * @param withId copies an input with another request id
  * @param isRight whether an output is right; the expected product is null where none is given
@@ -24,17 +24,12 @@ import tools.jackson.databind.JsonNode;
 record Workload<I, O>(
         Codec<I, O> json,
         Codec<I, O> soap,
-        Proxies<I, O> cxf,
+        Function<String, CxfProxy<I, O>> cxf,
         Function<JsonNode, I> input,
         BiFunction<I, String, I> withId,
         BiPredicate<O, Matrix> isRight,
         Function<O, String> id,
         Function<O, NpbResult> shown) {
-    /** Makes a proxy for a URL. */
-    interface Proxies<I, O> {
-        CxfProxy<I, O> of(String url, long perCallMillis);
-    }
-
     /** Makes an expected product of an element of the file with expected products. */
     static final Function<JsonNode, Matrix> EXPECTED = Workload::product;
 

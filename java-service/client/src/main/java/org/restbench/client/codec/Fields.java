@@ -49,17 +49,19 @@ final class Fields {
     }
 
     /**
-     * The service's error that has these members.
+     * Returns the fields of an answer of status 200.
      *
+     * @throws ServiceRefused for another status: the error that has these members
      * @throws MalformedAnswer where they are not those of an error
      */
-    ServiceRefused refusal(int status) {
+    Fields unlessRefused(int status) throws ServiceRefused {
+        if (status == 200) {
+            return this;
+        }
         require(one("errorCode").matches("[0-9]{3}"), "a code that is not of three digits");
-        String id = all("requestId").stream()
-                .filter(text -> !text.isEmpty())
-                .findFirst()
-                .orElse(null);
-        return new ServiceRefused(status, one("errorCode"), one("errorMessage"), id);
+        var ids = all("requestId").stream().filter(text -> !text.isEmpty());
+        throw new ServiceRefused(
+                status, one("errorCode"), one("errorMessage"), ids.findFirst().orElse(null));
     }
 
     static void require(boolean isSo, String otherwise) {

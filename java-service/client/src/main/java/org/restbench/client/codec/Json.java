@@ -52,10 +52,7 @@ final class Json {
         } catch (JacksonException | IllegalArgumentException malformed) {
             throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
         }
-        if (answer.status() != 200) {
-            throw fields.refusal(answer.status());
-        }
-        return fields;
+        return fields.unlessRefused(answer.status());
     }
 
     /** Adds a scalar as its text and an array as its elements. Objects and null are skipped. */

@@ -1,10 +1,11 @@
 package org.restbench.client.codec;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import javax.xml.namespace.QName;
 import javax.xml.stream.XMLInputFactory;
@@ -71,25 +72,15 @@ final class Soap {
         boolean isFault = answer.status() != 200;
         Fields found;
         try {
-            XMLStreamReader xml = INPUT.createXMLStreamReader(utf8(answer.body()));
-            found = within(xml, new QName(namespace, isFault ? "requestFault" : parent));
+            // UTF-8 is the contract's; given invalid bytes, the JDK's parser itself would print messages about them
+            Reader utf8 = new InputStreamReader(new ByteArrayInputStream(answer.body()), UTF_8.newDecoder());
+            found = within(INPUT.createXMLStreamReader(utf8), new QName(namespace, isFault ? "requestFault" : parent));
         } catch (MalformedAnswer malformed) {
             throw malformed;
         } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws both
             throw new MalformedAnswer("the answer is not the contract's XML", malformed);
         }
-        if (isFault) {
-            throw found.refusal(answer.status());
-        }
-        return found;
-    }
-
-    /**
-     * Decodes UTF-8, the contract's encoding, and refuses invalid bytes. Given the bytes themselves, the JDK's parser
-     * would print messages about invalid ones.
-     */
-    private static Reader utf8(byte[] body) {
-        return new InputStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.newDecoder());
+        return found.unlessRefused(answer.status());
     }
 
     private static Fields within(XMLStreamReader xml, QName parent) throws XMLStreamException {
@@ -121,9 +112,7 @@ final class Soap {
         Fields.require(depth > 1 || isOfSoap, "no SOAP 1.1 envelope");
     }
 
-    /**
-     * The texts of the children of the element that the reader has entered. The reader is then at the element's end.
-     */
+    /** The texts of the children of the element that the reader has entered, and leaves. */
     private static Fields children(XMLStreamReader xml) throws XMLStreamException {
         Fields texts = new Fields();
         while (xml.nextTag() == XMLStreamConstants.START_ELEMENT) {

@@ -59,23 +59,18 @@ public final class HttpExchange implements Exchange {
 
     /** The threads and the connections of one or several exchanges, with the calls that are in flight on them. */
     private static final class Connections {
-        final ExecutorService threads;
-        final HttpClient client;
+        final AtomicInteger number = new AtomicInteger();
+        final ExecutorService threads = Executors.newFixedThreadPool(2, task -> {
+            Thread thread = new Thread(task, "http-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+        final HttpClient client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1) // else the first request asks for an upgrade to h2c
+                .executor(threads)
+                .build();
         final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
         volatile boolean closed;
-
-        Connections() {
-            AtomicInteger number = new AtomicInteger();
-            threads = Executors.newFixedThreadPool(2, task -> {
-                Thread thread = new Thread(task, "http-" + number.incrementAndGet());
-                thread.setDaemon(true);
-                return thread;
-            });
-            client = HttpClient.newBuilder()
-                    .version(HttpClient.Version.HTTP_1_1) // else the first request asks for an upgrade to h2c
-                    .executor(threads)
-                    .build();
-        }
 
         void close() {
             closed = true;
@@ -127,10 +122,7 @@ public final class HttpExchange implements Exchange {
         return answer;
     }
 
-    /**
-     * Collects a body. One that is too large fails the answer, which closes the connection. The JDK's own subscribers
-     * have no bound.
-     */
+    /** Collects a body; the JDK's subscribers have no bound. TooLarge fails the answer, which ends its connection. */
     private static BodySubscriber<byte[]> bounded(ResponseInfo head, int most, CompletableFuture<Answer> answer) {
         if (head.headers().firstValueAsLong("content-length").orElse(0) > most) {
             answer.completeExceptionally(new TooLarge(most));
@@ -147,10 +139,7 @@ public final class HttpExchange implements Exchange {
                 BodySubscribers.ofByteArrayConsumer(piece -> piece.ifPresent(add)), end -> body.toByteArray());
     }
 
-    /**
-     * The JDK's client reports a malformed head or Content-Length by any RuntimeException: it becomes a
-     * ProtocolException.
-     */
+    /** The JDK's client reports a malformed head by any RuntimeException: it becomes a ProtocolException. */
     private static Throwable asProtocolFailure(Throwable failure) {
         boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
         Throwable cause = isWrapped ? failure.getCause() : failure;

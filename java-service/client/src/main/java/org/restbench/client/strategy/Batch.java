@@ -28,11 +28,11 @@ import org.restbench.client.strategy.Plan.ThreadModel;
  */
 final class Batch<I, O, R> implements Calls<R> {
     final ReentrantLock lock = new ReentrantLock();
-    /** Signalled when an outcome can be taken or the batch has ended. */
+    /** Signalled when an outcome can be taken or the batch has ended; one thread at a time waits. */
     private final Condition takeable = lock.newCondition();
     /** Outcomes that {@link #all} has taken, and did not return because an exception ended it. */
     private final BlockingQueue<Outcome<R>> collected = new LinkedBlockingQueue<>();
-    /** Held by a thread in {@link #take} where the taking threads make the calls: they take turns. */
+    /** Held by a thread in {@link #take}: several take turns, also at making calls. */
     private final ReentrantLock turn = new ReentrantLock();
 
     final Job<I, O, R> job;
@@ -48,10 +48,7 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long began;
     private Runnable deadlineOff = () -> {};
 
-    /**
-     * Calls that neither a thread nor a buffer holds, as they are in flight or wait for another attempt; each with what
-     * ends its wait.
-     */
+    /** Calls without a thread or a buffer: in flight, or waiting to be sent again; each with what ends its wait. */
     final Map<Call<I, O, R>, Runnable> parked = new HashMap<>();
     /** Number of calls in each stage, by the stage's ordinal. */
     private final int[] within = new int[Stage.values().length];
@@ -117,12 +114,9 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public Outcome<R> take() throws InterruptedException {
-        if (plan.threadModel() != ThreadModel.CALLER) {
-            return await();
-        }
         turn.lockInterruptibly();
         try {
-            if (locked(() -> buffers.isEmpty(Stage.S))) {
+            if (plan.threadModel() == ThreadModel.CALLER && locked(() -> buffers.size(Stage.S) == 0)) {
                 workers.callOnTakingThread();
             }
             return await();
@@ -145,7 +139,7 @@ final class Batch<I, O, R> implements Calls<R> {
     private Outcome<R> await() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (buffers.isEmpty(Stage.S) && !isSettled()) {
+            while (buffers.size(Stage.S) == 0 && !isSettled()) {
                 takeable.await();
             }
             Call<I, O, R> ended = buffers.poll(Stage.S);
@@ -171,18 +165,12 @@ final class Batch<I, O, R> implements Calls<R> {
         throw (T) failure;
     }
 
-    /**
-     * Whether no further input will be pulled and every pulled input has its outcome. This method and those down to
-     * {@link #wakeIfSettled} are called with the lock.
-     */
+    /** Whether all inputs are pulled and settled. Called with the lock, as all methods to {@link #wakeIfSettled}. */
     boolean isSettled() {
         return (noMoreInputs || cancelled) && !pulling && unsettled == 0;
     }
 
-    /**
-     * Pulls the next input and returns its call, or null where there is none. The lock is released while the iterator
-     * runs.
-     */
+    /** The call of the next input, or null where there is none. The lock is released while the iterator runs. */
     Call<I, O, R> pull() {
         pulling = true;
         lock.unlock();
@@ -192,10 +180,9 @@ final class Batch<I, O, R> implements Calls<R> {
             call = inputs.hasNext() ? new Call<>(pulled, inputs.next(), now()) : null;
         } catch (Throwable wrong) {
             failed = wrong;
-        } finally {
-            lock.lock();
-            pulling = false;
         }
+        lock.lock();
+        pulling = false;
         if (call == null) {
             noMoreInputs = true;
             // after a cancel the iterator may fail only because its thread was interrupted
@@ -247,10 +234,7 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
-    /**
-     * Gives a call its outcome; called once for each call. {@code isCut}: whether the end of the batch cut the call
-     * short.
-     */
+    /** Gives a call its outcome, once. {@code isCut}: whether the end of the batch cut the call short. */
     void settle(Call<I, O, R> call, boolean isCut) {
         unsettled--;
         for (int stage = 0; stage < within.length; stage++) {
@@ -260,13 +244,13 @@ final class Batch<I, O, R> implements Calls<R> {
         endedAt = now();
         call.end(isCut, endedAt);
         buffers.addEnded(call);
-        takeable.signalAll(); // in the order of the inputs one end makes several outcomes takeable
+        takeable.signal();
         wakeIfSettled();
     }
 
     private void wakeIfSettled() {
         if (isSettled()) {
-            takeable.signalAll();
+            takeable.signal();
             buffers.signalAll();
             deadlineOff.run();
             atEnd.accept(this);

@@ -26,10 +26,7 @@ final class Buffers<I, O, R> {
 
     private final Map<Stage, Integer> peaks = new EnumMap<>(Stage.class);
     private final Limits limits;
-    /**
-     * Calls that ended before a call with a lower index, by index; used only where outcomes come in the order of the
-     * inputs.
-     */
+    /** By index, calls that ended before one with a lower index; only where outcomes come in input order. */
     private final Map<Long, Call<I, O, R>> early = new HashMap<>();
 
     private long turn;
@@ -94,10 +91,6 @@ final class Buffers<I, O, R> {
             signal(stage.before());
         }
         return waiting.get(stage).poll();
-    }
-
-    boolean isEmpty(Stage stage) {
-        return size(stage) == 0;
     }
 
     int size(Stage stage) {

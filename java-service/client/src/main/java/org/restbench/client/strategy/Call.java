@@ -58,7 +58,7 @@ final class Call<I, O, R> {
         try {
             switch (stage) {
                 case S -> message = requireNonNull(job.codec().encode(input, plan.loop()), "a message");
-                case C -> answer = exchanged(job.exchange().start(message, limits));
+                case C -> receive(job.exchange().start(message, limits));
                 case D -> {
                     output = job.codec().decode(answer, plan.loop());
                     message = null;
@@ -73,14 +73,16 @@ final class Call<I, O, R> {
         wall[stage.ordinal()] += plan.clock().nanos() - wallFrom;
     }
 
-    /** Holds the thread until the answer is there; an interrupt closes the connection. */
-    private static Answer exchanged(CompletableFuture<Answer> answer) throws Throwable {
+    /** Waits for the answer; an interrupt closes the connection. An exception becomes the call's failure in C. */
+    void receive(CompletableFuture<Answer> pending) {
         try {
-            return requireNonNull(answer.get(), "an answer");
+            answer = requireNonNull(pending.get(), "an answer");
         } catch (ExecutionException failed) {
-            throw failed.getCause();
+            fail(Stage.C, failed.getCause());
+        } catch (Throwable wrong) {
+            fail(Stage.C, wrong);
         } finally {
-            answer.cancel(true); // closes the connection where there is no answer yet
+            pending.cancel(true); // closes the connection where there is no answer yet
         }
     }
 
@@ -108,10 +110,7 @@ final class Call<I, O, R> {
         return failedIn == Stage.C ? Kind.of(failure) : Kind.USER;
     }
 
-    /**
-     * Makes the outcome and drops the call's other objects. {@code isCut}: whether the end of the batch cut the call
-     * short.
-     */
+    /** Makes the outcome, drops the other objects. {@code isCut}: whether the end of the batch cut the call short. */
     void end(boolean isCut, long moment) {
         var times = new StageTimes(begun, sent, answered, moment, wall[0], wall[1], wall[2], wall[3]);
         if (isCut) {

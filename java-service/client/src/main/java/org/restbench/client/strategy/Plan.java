@@ -36,10 +36,6 @@ record Plan(ThreadModel threadModel, List<Team> teams, boolean adapts, Loop loop
         this(threadModel, List.of(teams), false, loop, Clock.SYSTEM);
     }
 
-    Plan with(Clock other) {
-        return new Plan(threadModel, teams, adapts, loop, other);
-    }
-
     int threads() {
         return teams.stream().mapToInt(Team::threads).sum();
     }
@@ -49,10 +45,7 @@ record Plan(ThreadModel threadModel, List<Team> teams, boolean adapts, Loop loop
         return threadModel != ThreadModel.STAGES && threadModel != ThreadModel.ASYNC;
     }
 
-    /**
-     * Whether the threads that pull inputs also run other stages. They then pull only where the buffer before C has
-     * room.
-     */
+    /** Whether threads that pull inputs run other stages too; they pull only where the buffer before C has room. */
     boolean isMixed() {
         return teams.get(0).stages().size() > 1;
     }

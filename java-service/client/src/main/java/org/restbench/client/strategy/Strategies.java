@@ -95,7 +95,8 @@ public final class Strategies {
 
     /** The same strategy under another clock, for tests. */
     public static CallingStrategy withClock(CallingStrategy strategy, Clock clock) {
-        return started(((StartedStrategy) strategy).plan.with(clock));
+        Plan plan = ((StartedStrategy) strategy).plan;
+        return started(new Plan(plan.threadModel(), plan.teams(), plan.adapts(), plan.loop(), clock));
     }
 
     private static Team[] teams(List<Integer> sizes, Stage... stages) {

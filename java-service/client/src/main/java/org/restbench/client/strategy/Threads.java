@@ -10,10 +10,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
-/**
- * The threads that work for a batch. A taking thread that makes calls is one of them, though the batch has not started
- * it. All instance methods but {@link #awaitEnd} are called with the batch's lock.
- */
+/** Threads that work for a batch, also taking threads that make its calls. Used under its lock, save awaitEnd. */
 final class Threads {
     private static final long END_NANOS = 1_000_000_000;
     /** Looked up by name: the library is compiled for Java 17. Null where there are no virtual threads. */

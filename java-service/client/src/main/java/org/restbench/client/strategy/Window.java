@@ -45,10 +45,7 @@ final class Window {
         }
     }
 
-    /**
-     * The service refused the connection or the request, or did not answer within the time of a call. Halves the
-     * window, at most once in 100 ms.
-     */
+    /** The service refused a request or a connection, or was late. Halves the window, at most once in 100 ms. */
     void refused(long nanos) {
         if (!wasCut || nanos - cutAt >= BETWEEN_CUTS_NANOS) {
             calls = Math.max(fewest, calls / 2);

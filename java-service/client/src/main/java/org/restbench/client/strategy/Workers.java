@@ -1,13 +1,11 @@
 package org.restbench.client.strategy;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.Objects.requireNonNullElseGet;
 
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.restbench.client.Answer;
 import org.restbench.client.Outcome.Kind;
 import org.restbench.client.ServiceRefused;
@@ -96,11 +94,7 @@ final class Workers<I, O, R> {
         }
     }
 
-    /**
-     * Makes a call on this thread; null where no input is left.
-     *
-     * @param atInput run once the call has its input
-     */
+    /** Makes a call on this thread, null where no input is left. {@code atInput} runs once the call has its input. */
     Call<I, O, R> call(Runnable atInput) {
         Team team = plan.teams().get(0);
         batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
@@ -142,7 +136,7 @@ final class Workers<I, O, R> {
 
     private Stage firstPossible(Team team) {
         for (Stage stage : team.stages()) {
-            if (batch.mayEnter(stage) && (stage == Stage.S || !buffers.isEmpty(stage))) {
+            if (batch.mayEnter(stage) && (stage == Stage.S || buffers.size(stage) > 0)) {
                 return stage;
             }
         }
@@ -162,10 +156,7 @@ final class Workers<I, O, R> {
         sendAll();
     }
 
-    /**
-     * Decides what follows a stage. Returns true where the call has entered its next stage on this thread. Called with
-     * the lock.
-     */
+    /** Decides, with the lock, what follows a stage. Returns whether the next one is entered on this thread. */
     private boolean goesOn(Call<I, O, R> call, Team team) {
         Stage stage = call.stage;
         batch.leave(call);
@@ -181,7 +172,7 @@ final class Workers<I, O, R> {
         if (plan.keepsCalls()) {
             return waitsToEnter(next, call);
         }
-        boolean isOwnWork = team.stages().contains(next) && buffers.isEmpty(next) && batch.mayEnter(next);
+        boolean isOwnWork = team.stages().contains(next) && buffers.size(next) == 0 && batch.mayEnter(next);
         if (isOwnWork) {
             batch.enter(next, call);
         } else {
@@ -264,7 +255,7 @@ final class Workers<I, O, R> {
                 return;
             }
             sending = true;
-            while (!batch.cancelled && !buffers.isEmpty(Stage.C) && batch.mayEnter(Stage.C)) {
+            while (!batch.cancelled && buffers.size(Stage.C) > 0 && batch.mayEnter(Stage.C)) {
                 Call<I, O, R> call = buffers.poll(Stage.C);
                 buffers.signal(Stage.S);
                 batch.enter(Stage.C, call);
@@ -283,37 +274,28 @@ final class Workers<I, O, R> {
 
     private void send(Call<I, O, R> call, byte[] message) {
         long from = plan.clock().nanos();
-        CompletableFuture<Answer> pending;
-        try {
-            pending = requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
-        } catch (Throwable wrong) {
-            answered(call, from, null, wrong);
-            return;
+        CompletableFuture<Answer> pending = started(message);
+        if (batch.locked(() -> batch.parked.replace(call, () -> pending.cancel(true))) == null) {
+            pending.cancel(true); // the batch was cancelled meanwhile
         }
-        boolean isLate = batch.locked(() -> {
-            batch.parked.replace(call, () -> pending.cancel(true));
-            return batch.cancelled;
-        });
-        if (isLate) {
-            pending.cancel(true);
-        }
-        pending.whenComplete((answer, failure) -> answered(call, from, answer, failure));
+        pending.whenComplete((answer, failure) -> answered(call, from, pending));
     }
 
-    /**
-     * Called on a thread of the exchange: nothing here blocks. A thread of the batch makes the outcome of a failure.
-     */
-    private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
+    private CompletableFuture<Answer> started(byte[] message) {
+        try {
+            return requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
+        } catch (Throwable wrong) {
+            return CompletableFuture.failedFuture(wrong);
+        }
+    }
+
+    /** On a thread of the exchange: nothing here blocks, and a thread of the batch makes the outcome of a failure. */
+    private void answered(Call<I, O, R> call, long from, CompletableFuture<Answer> ended) {
         batch.locking(() -> {
             if (batch.parked.remove(call) != null) { // else it was cancelled
                 call.wall[Stage.C.ordinal()] += plan.clock().nanos() - from;
                 batch.leave(call);
-                call.answer = answer;
-                if (answer == null) {
-                    boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
-                    Throwable cause = isWrapped ? failure.getCause() : failure; // as CompletableFuture.get has it
-                    call.fail(Stage.C, requireNonNullElseGet(cause, () -> new NullPointerException("an answer")));
-                }
+                call.receive(ended); // which does not wait
                 buffers.add(Stage.D, call);
             }
         });
@@ -333,10 +315,7 @@ final class Workers<I, O, R> {
         batch.parked.put(call, off);
     }
 
-    /**
-     * Lets the window grow where the service and the cores can do more: now, and then periodically until the batch
-     * ends.
-     */
+    /** Lets the window grow where service and cores can do more, now and periodically until the batch ends. */
     void widen() {
         batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
