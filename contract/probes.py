@@ -252,6 +252,12 @@ PROBES = (
         (head(path="http://service/matrix/serial") + BODY, Answer()),
     ),
     Probe(
+        "target-without-a-path",
+        "A target that names the host alone is the path /, which the service has not.",
+        "404 009",
+        (b"GET http://service HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
+    ),
+    Probe(
         "head-of-20-kb",
         "A head longer than what servers take by default: served or refused, never a fault.",
         "200|" + REFUSED,

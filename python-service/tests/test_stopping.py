@@ -108,6 +108,20 @@ def test_ctrl_c_while_a_server_is_imported_ends_it_without_a_word(
     assert not (tmp_path / "log").read_text()
 
 
+def test_ctrl_c_during_the_first_import_ends_the_service_without_a_word() -> None:
+    program = """
+import os, runpy, sys
+class Interrupting:
+    def find_spec(name, *_):
+        if name == "signal":
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Interrupting)
+runpy.run_module("restbench_service", run_name="__main__")
+"""
+    ended = ended_program(program, "flask")
+    assert (ended.returncode, ended.stderr) == (130, b"")
+
+
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
 def test_a_signal_before_uvicorn_handles_signals_ends_the_service(stop: str) -> None:
     program = f"""
@@ -120,13 +134,17 @@ def create_app(*arguments):
 fastapi.create_app = create_app
 fastapi.main()
 """
+    ended = ended_program(program, "fastapi")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def ended_program(program: str, framework: str) -> "subprocess.CompletedProcess[bytes]":
     variables = {"RESTBENCH_PORT": str(free_port()), "RESTBENCH_STRATEGIES": "serial"}
-    ended = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", program],
         cwd=SERVICE,
-        env={**os.environ, **variables, "RESTBENCH_FRAMEWORK": "fastapi"},
+        env={**os.environ, **variables, "RESTBENCH_FRAMEWORK": framework},
         capture_output=True,
         timeout=100,
         check=False,
     )
-    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..codec.codec import Codec
-from ..workloads.workload import Body, InvalidRequestError, ParallelLoop, Workload
+from ..workloads.workload import Body, InvalidRequestError, ParallelLoop, Workload, beyond_memory
 from .faults import carries_errors
 
-MEBIBYTE = 2**20
 STAGES = ("queue", "parse", "compute", "serialize")
 
 
@@ -174,10 +173,8 @@ class Job:
         workload, limits = self.workload, self.limits
         needed_bytes = workload.working_bytes(value)
         if limits.working_bytes is not None and needed_bytes > limits.working_bytes:
-            needed, most = -(-needed_bytes // MEBIBYTE), limits.working_bytes // MEBIBYTE
             subject = workload.subject(value)
-            text = f"{subject} needs {needed} MiB of memory, the limit is {most} MiB"
-            raise InvalidRequestError("010", text, value.request_id)
+            raise beyond_memory(subject, needed_bytes, limits.working_bytes, value.request_id)
         if limits.operations:
             operations = workload.operations(value)
             _require("operations", operations, limits.operations.get(workload.kind(value)), value)

@@ -40,7 +40,7 @@ def create_app(requests: Requests) -> web.Application:
     app = web.Application()
     app.on_response_prepare.append(_drop_name)
     app.router.add_post("/{workload}/{strategy}", handle)
-    app.router.add_route("*", "/{rest:.*}", handle)
+    app.router.add_route("*", "/{rest:(?s:.*)}", handle)  # with line feeds
     return app
 
 

@@ -94,12 +94,16 @@ def create_app(
         response = await handle(Request(scope, receive))
         await response(scope, receive, send)
 
+    async def handle_other_method(request: Request, _: Exception) -> Response:
+        """Handle a request that matches the router's route except in its method."""
+        return await handle(request)
+
     app = FastAPI(
         lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.post("/{workload}/{strategy}")(handle)
-    app.mount("/", handle_any)
-    app.router.default = handle_any  # for a target that does not begin with a slash
+    app.add_exception_handler(405, handle_other_method)
+    app.router.default = handle_any
     return app
 
 

@@ -27,6 +27,15 @@ class InvalidRequestError(Exception):
         self.request_id = request_id
 
 
+def beyond_memory(
+    subject: str, needed_bytes: int, most_bytes: int, request_id: str | int | None = None
+) -> InvalidRequestError:
+    """Error 010: `subject`, a part of the request, needs more memory than the limit."""
+    needed, most = -(-needed_bytes // 2**20), most_bytes // 2**20
+    text = f"{subject} needs {needed} MiB of memory, the limit is {most} MiB"
+    return InvalidRequestError("010", text, request_id)
+
+
 class Count(NamedTuple):
     """A counter: its description, and a function that returns its current value."""
 

@@ -210,7 +210,7 @@ class Database:
 
     def is_up(self) -> bool:
         """Whether the database answers, or has answered within the last second. The check has its
-        own connection, because those of the pool may all be in use. It takes ANSWER_SECONDS at
+        own connection, because those of the pool may all be in use. It takes UP_CHECK_SECONDS at
         most, so an event loop may call it."""
         if monotonic() - self._answered_at < 1:
             return True

@@ -6,7 +6,7 @@ from itertools import count, islice
 from threading import Lock
 from time import time_ns
 
-from ..workload import InvalidRequestError
+from ..workload import beyond_memory
 from .database import Session
 from .requests import Message
 from .techniques import Values
@@ -14,7 +14,7 @@ from .techniques import Values
 Lines = defaultdict[int, deque[Message]]
 """Messages by receiver. No deque stays empty, or requests for many receivers would fill memory."""
 _NONE: Mapping[int, deque[Message]] = {}
-_BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
+_BYTES, _BYTES_PER_CHARACTER = 300, 4
 """The most bytes of a message without its characters, and of each character."""
 _MAX_REMEMBERED_DROPS = 10_000
 """Dropped queues that are remembered: far more than can be dropped during one send."""
@@ -98,9 +98,7 @@ class MemoryMessages:
         """Reserve so many bytes more, or fewer if negative. Raises InvalidRequestError 010."""
         held_bytes = self._held_bytes + size_bytes
         if held_bytes > self._most_bytes:
-            needed, most = -(-held_bytes // _MEBIBYTE), self._most_bytes // _MEBIBYTE
-            text = f"the request needs {needed} MiB of memory, the limit is {most} MiB"
-            raise InvalidRequestError("010", text)
+            raise beyond_memory("the request", held_bytes, self._most_bytes)
         self.resize(held_bytes)
         self._held_bytes = held_bytes
 
