@@ -21,7 +21,7 @@ from made_blocks import block_of
 from waiting import await_true
 
 from restbench import ROOT
-from restbench.drive import dashboards, engine_clocks, engines, jtl_file
+from restbench.drive import dashboards, engines, jtl_file
 from restbench.drive.generator import CORRECT, ERROR, WRONG, LoadResult, Mark
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
@@ -280,8 +280,16 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
     ):
         assert running.offsets_ms() == {}, "no cell has been announced"
         running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
-        ((_, offset),) = running.offsets_ms().items()
-    assert abs(offset) < engine_clocks.MOST_OFF_MS
+        assert await_true(lambda: is_the_controllers_clock(running))
+
+
+def is_the_controllers_clock(running: engines.Engines) -> bool:
+    """Whether the offset is within what one comparison leaves open: half of the quickest exchange,
+    and the whole milliseconds of two clocks. On a busy machine JMeter reads its clock late, but not
+    each time; a clock that is off is off each time."""
+    ((_, offset),) = running.offsets_ms().items()
+    quickest_ms = min(int(row["elapsed"]) for row in jtl_file.read(running.samples))
+    return abs(offset) <= quickest_ms / 2 + 2
 
 
 def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashboard(
