@@ -22,11 +22,7 @@ from restbench.observe import resources
 #: Parameters that a service gives to its statements, and SQL in the place of those that pgbench
 #: does not give: its requests have no key.
 _VALUES = {"receiver": "0", "sender": "1", "client": "1"}
-_ABSENT = {
-    "key": "NULL",
-    "fingerprint": "NULL",
-    "pgmq_queue": "('q' || CAST(:queue_id AS bigint))",
-}
+_ABSENT = {"key": "NULL", "fingerprint": "NULL", "pgmq_queue": "('q' || CAST(:queue_id AS bigint))"}
 #: A pop that loses its race is tried as often as by a service.
 TRIES = 51
 #: The first transactions of a connection, measured separately: PostgreSQL plans a statement anew

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
+from restbench.grouping import grouped
 
 _MIB_KIB = 1024
 _TRUNCATION_MS = 500
@@ -75,10 +78,9 @@ def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> dict[str,
     if not pidstat.exists():
         return {}
     wanted = set(pids)
-    moments: dict[int, list[dict[str, str]]] = {}
-    for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
-        if int(line["PID"]) in wanted:
-            moments.setdefault(int(line["Time"]), []).append(line)
+    known = _pidstat_lines(pidstat.read_text(encoding="utf-8"))
+    ours = (line for line in known if int(line["PID"]) in wanted)
+    moments = grouped(ours, lambda line: int(line["Time"]))
     weighted = [(_weight_ms(time_s, 1, window), lines) for time_s, lines in moments.items()]
     inside = [(weight, lines) for weight, lines in weighted if weight > 0]
     if not inside:
@@ -145,11 +147,10 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
 
 
 def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
-    sums: dict[str, float] = {}
-    for values in samples:
-        for series, value in values.items():
-            if state := _STATE.match(series):
-                sums[state[1]] = sums.get(state[1], 0) + value
+    sums = defaultdict[str, float](float)
+    for series, value in chain.from_iterable(values.items() for values in samples):
+        if state := _STATE.match(series):
+            sums[state[1]] += value
     return {state: total / len(samples) for state, total in sorted(sums.items())}
 
 
