@@ -255,6 +255,6 @@ def means(records: Records) -> dict[str, float]:
 #: Parts whose shares of the latency are compared, as e to the power of the share: the logarithm of
 #: a ratio of two such values is the difference of their shares.
 _COMPARED = ("database", "network")
-#: _OWN: stages that only messages have. _OUTER: stages that add up to the time in the service.
+#: Stages that only messages have; and those that add up to the time in the service.
 _DATABASE_STAGES = ("connection", "database")
 _SERVICE_STAGES = ("queue", "parse", "compute", "serialize")
