@@ -119,9 +119,8 @@ def load(  # noqa: PLR0913 - most are given by name
     line += ["-c", str(connections), "-j", str(min(connections, len(os.sched_getaffinity(0))))]
     texts = scripts(technique, level, ids)
     for name, text in texts.items():
-        path = folder / name.partition("@")[0]
-        path.write_text(text, encoding="utf-8")
-        line += ["-f", f"{path}@{name.partition('@')[2]}"]
+        (folder / name.partition("@")[0]).write_text(text, encoding="utf-8")
+        line += ["-f", str(folder / name)]
     values = {**_VALUES, "body": filler(seed, level.characters)[: level.characters]}
     line += [part for name, value in values.items() for part in ("-D", f"{name}={value}")]
     line.append(database.url("service"))
