@@ -69,12 +69,13 @@ def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]
     from .workloads.npb.workload import NpbWorkload  # noqa: PLC0415
 
     workload, codec = NpbWorkload(options.kernel, UNLIMITED_BYTES), NpbJson(options.kernel)
-    request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
+    request = {"class": options.class_name, "generate": not options.cached_input}
     strategy = TECHNIQUES[options.strategy].start(Start(settings.processes, None, (PRELOADED,)))
     try:
         strategy.await_ready()  # a strategy's own measurements come before the timed runs
-        for _ in range(options.repetitions):
-            yield strategy.execute(Job(workload, codec, json.dumps(request).encode())).result()
+        for number in range(1, options.repetitions + 1):
+            body = json.dumps({"requestId": number, **request}).encode()
+            yield strategy.execute(Job(workload, codec, body)).result()
     finally:
         strategy.close()
 

@@ -116,7 +116,8 @@ def test_a_direct_run_prints_an_answer_a_repetition(strategy: str) -> None:
     result = direct("FT", "S", "--strategy", strategy, "--repetitions", "2", "--cached-input")
     assert result.returncode == 0, result.stderr
     answers = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [(a["kernel"], a["class"], a["verified"]) for a in answers] == [("FT", "S", True)] * 2
+    said = [(a["requestId"], a["kernel"], a["class"], a["verified"]) for a in answers]
+    assert said == [("1", "FT", "S", True), ("2", "FT", "S", True)]
 
 
 def test_a_direct_run_names_the_classes_of_a_kernel() -> None:

@@ -59,13 +59,7 @@ class OneCall:
 
 
 def least_s(  # noqa: PLR0913 - what a batch is made of
-    strategy: str,
-    threads: int,
-    calls: int,
-    one: OneCall,
-    *,
-    cpu_s: float,
-    cores: int,
+    strategy: str, threads: int, calls: int, one: OneCall, *, cpu_s: float, cores: int
 ) -> float:
     """The least seconds that a batch of `calls` calls needs.
 

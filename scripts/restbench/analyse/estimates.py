@@ -138,7 +138,7 @@ def of_trials(
     errors = sum(each.errors for each in trials)
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
-    both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    both_ms = _total([service_ms, load_ms])
     database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
     of_kinds = by_name(each.kinds_us for each in trials)
     kinds_us = {name: np.sort(np.concatenate(parts)) for name, parts in of_kinds.items()}
@@ -166,7 +166,7 @@ def of_trials(
             )
             for name, each in kinds_us.items()
         },
-        generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
+        generator_share=_share(load_ms, both_ms),
         users_in_flight=sum(each.users_in_flight * each.seconds for each in trials) / seconds,
         steal_pct=_percent(steal_ms, machine_ms),
         foreign_pct=_percent(max(0.0, busy_ms - both_ms - database_ms), machine_ms)

@@ -21,14 +21,7 @@ from restbench.store.exported import BlockEntry, CellEntry, Estimate, RunExport
 from restbench.store.store import Run
 
 #: Metrics that a cell's entry reports over its blocks.
-_ESTIMATED = (
-    "throughput_per_s",
-    "cpu_ms_per_request",
-    "mean_ms",
-    "p50_ms",
-    "p95_ms",
-    "p99_ms",
-)
+_ESTIMATED = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p50_ms", "p95_ms", "p99_ms")
 
 
 def rows(run: Run) -> list[Row]:

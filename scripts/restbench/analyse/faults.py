@@ -30,6 +30,8 @@ _PROMISES = (
         f"{{:.0f}} requests failed later than {ALL_SUCCEED_S:.0f} s after the recovery",
     ),
 )
+#: The extras that a history's report has under the same name.
+_REPORTED = ("sends", "pops", "violations", "limbo", "recovered", "unknown", "replayed")
 #: The client's own deadline: longer than any time that a service may need, a pause included.
 DEADLINE_S = 12.0
 
@@ -96,17 +98,11 @@ def extras(
     waited_s += [(ended_ns - began_ns) / 1e9 for began_ns, ended_ns in unconnected]
     keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
     return {
-        "sends": report.sends,
-        "pops": report.pops,
-        "violations": report.violations,
+        **{name: getattr(report, name) for name in _REPORTED},
         "lost": report.counts["R1"],
         "duplicated": report.counts["R2"],
         "others": sum(report.counts[rule] for rule in RULES if rule not in ("R1", "R2")),
-        "limbo": report.limbo,
-        "recovered": report.recovered,
-        "unknown": report.unknown,
         "retried": sum(each.key is not None for each in requests) - len(keyed),
-        "replayed": report.replayed,
         "down_s": (course.back_ns - course.broken_ns) / 1e9,
         "first_s": _first_success_s(course, requests),
         "latest_s": max(waited_s, default=0.0),

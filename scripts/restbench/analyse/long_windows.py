@@ -32,16 +32,13 @@ def of_run(run: Run) -> list[WindowEntry]:
 def _observed(cell: str, folder: CellFolder) -> WindowEntry:
     """The observations of one window, of the collectors that have a sample in it."""
     record = read_model(folder.window_record, LongWindow)
-    machine = collected.machine_use(folder.sar_json, record.window)
-    service = collected.process_use(folder.pidstat, record.window, record.service_pids)
-    metrics = collected.service_metrics(folder.metrics, record.window)
+    window = record.window
     return WindowEntry(
         cell=cell,
-        seconds=record.window.seconds,
-        service_cpu_pct=service.cpu_pct if service else None,
-        service_peak_rss_mib=service.peak_rss_mib if service else None,
-        **(vars(machine) if machine else {}),
-        **(vars(metrics) if metrics else {}),
+        seconds=window.seconds,
+        **collected.machine_use(folder.sar_json, window),
+        **collected.process_use(folder.pidstat, window, record.service_pids),
+        **collected.service_metrics(folder.metrics, window),
     )
 
 

@@ -41,10 +41,7 @@ DATABASE = {
         "What the database's processes wrote to files per operation, likewise: log, tables, "
         "indexes.",
     ),
-    "database_wal_kib_per_request": (
-        "WAL KiB",
-        "Growth of the write-ahead log per operation.",
-    ),
+    "database_wal_kib_per_request": ("WAL KiB", "Growth of the write-ahead log per operation."),
 }
 
 

@@ -159,8 +159,7 @@ def _more_than_once(of: History, found: _Findings) -> None:
     for (queue, number), several in tokens.items():
         if len(several) > 1:
             found.add(
-                "R2",
-                f"id {number} of queue {queue} belongs to {' and '.join(map(str, several))}",
+                "R2", f"id {number} of queue {queue} belongs to {' and '.join(map(str, several))}"
             )
 
 

@@ -197,10 +197,7 @@ class CallClient:
 
 @contextmanager
 def running(
-    name: Client,
-    log: Path,
-    cores: str | None = None,
-    settings: Mapping[str, str] | None = None,
+    name: Client, log: Path, cores: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Iterator[CallClient]:
     """A client program on `cores` (as `taskset -c` takes them), which ends with the with-block. To
     be entered in the main thread. EnvironmentProblem where it is not built."""

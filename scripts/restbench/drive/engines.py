@@ -27,6 +27,7 @@ from restbench.drive import engine_clocks, generator, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, LoadResult, Mark
 from restbench.drive.payload import BODY_REST
 from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.grouping import grouped
 from restbench.machine import machine_cpu, ports, process
 from restbench.machine.alongside import alongside
 from restbench.machine.namespaces import Host
@@ -260,17 +261,14 @@ def result_of_jtl(
     EnvironmentProblem where an engine sent nothing, or not all of them sent to the window's end.
     """
     rows = jtl_file.read(samples)
-    by_engine: dict[str, list[int]] = {}
-    for row in rows:
-        # A thread is called `host:port-user 1-2`; the host may have a hyphen.
-        engine = row["threadName"].partition("-user ")[0]
-        by_engine.setdefault(engine, []).append(int(row["timeStamp"]))
+    # A thread is called `host:port-user 1-2`; the host may have a hyphen.
+    by_engine = grouped(rows, lambda row: row["threadName"].partition("-user ")[0])
     if len(by_engine) != engines:
         raise EnvironmentProblem(f"{len(by_engine)} of {engines} engines sent requests")
-    begun_ms = min(min(starts) for starts in by_engine.values())
-    opened_ms = max(min(starts) for starts in by_engine.values()) + 1000 * drop_s
+    starts = [[int(row["timeStamp"]) for row in of] for of in by_engine.values()]
+    begun_ms, opened_ms = min(map(min, starts)), max(map(min, starts)) + 1000 * drop_s
     closed_ms = opened_ms + 1000 * keep_s
-    if closed_ms > min(max(starts) for starts in by_engine.values()):
+    if closed_ms > min(map(max, starts)):
         raise EnvironmentProblem("engines began too far apart, or one ended early")
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")

@@ -24,6 +24,7 @@ from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
+from restbench.grouping import grouped
 
 PROPERTIES, FILLER = "messages.properties", "filler.txt"
 #: Kinds of records, as the load generator numbers them.
@@ -138,13 +139,11 @@ class InDatabase:
 
     def _fill_pgmq(self, messages: Sequence[tuple[int, str]]) -> None:
         """Fill the queues of pgmq, each of which has a table of its own."""
-        by_queue: dict[int, list[str]] = {}
-        for queue, text in messages:
-            by_queue.setdefault(queue, []).append(text)
+        by_queue = grouped(messages, lambda each: each[0])
         with self.owner.transaction():
             for number, queue_id in enumerate(self.ids, start=1):
                 self.owner.execute("SELECT pgmq.purge_queue(%s)", (f"q{queue_id}",))
-                if texts := by_queue.get(number):
+                if texts := [text for _, text in by_queue.get(number, ())]:
                     self.owner.execute(
                         "SELECT pgmq.send_batch(%s, array_agg(jsonb_build_object("
                         "'sender', 1, 'body', text))) FROM unnest(%s::text[]) AS text",
@@ -256,6 +255,6 @@ def means(records: Records) -> dict[str, float]:
 #: Parts whose shares of the latency are compared, as e to the power of the share: the logarithm of
 #: a ratio of two such values is the difference of their shares.
 _COMPARED = ("database", "network")
-#: _OWN: stages that only messages have. _OUTER: stages that add up to the time in the service.
+#: Stages that only messages have; and those that add up to the time in the service.
 _DATABASE_STAGES = ("connection", "database")
 _SERVICE_STAGES = ("queue", "parse", "compute", "serialize")

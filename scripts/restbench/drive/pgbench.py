@@ -22,11 +22,7 @@ from restbench.observe import resources
 #: Parameters that a service gives to its statements, and SQL in the place of those that pgbench
 #: does not give: its requests have no key.
 _VALUES = {"receiver": "0", "sender": "1", "client": "1"}
-_ABSENT = {
-    "key": "NULL",
-    "fingerprint": "NULL",
-    "pgmq_queue": "('q' || CAST(:queue_id AS bigint))",
-}
+_ABSENT = {"key": "NULL", "fingerprint": "NULL", "pgmq_queue": "('q' || CAST(:queue_id AS bigint))"}
 #: A pop that loses its race is tried as often as by a service.
 TRIES = 51
 #: The first transactions of a connection, measured separately: PostgreSQL plans a statement anew
@@ -123,9 +119,8 @@ def load(  # noqa: PLR0913 - most are given by name
     line += ["-c", str(connections), "-j", str(min(connections, len(os.sched_getaffinity(0))))]
     texts = scripts(technique, level, ids)
     for name, text in texts.items():
-        path = folder / name.partition("@")[0]
-        path.write_text(text, encoding="utf-8")
-        line += ["-f", f"{path}@{name.partition('@')[2]}"]
+        (folder / name.partition("@")[0]).write_text(text, encoding="utf-8")
+        line += ["-f", str(folder / name)]
     values = {**_VALUES, "body": filler(seed, level.characters)[: level.characters]}
     line += [part for name, value in values.items() for part in ("-D", f"{name}={value}")]
     line.append(database.url("service"))

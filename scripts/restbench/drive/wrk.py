@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,14 +68,8 @@ class Client:
         script.write_text(SCRIPT, encoding="utf-8")
         command = ["wrk", "-t1", f"-c{self.connections}", "-d", f"{max(1, round(seconds))}s"]
         command += ["-s", str(script), "--timeout", PATIENCE, url]
-        done = subprocess.run(
-            process.bound_to_us(command, self.cores),
-            env={**os.environ, "RESTBENCH_BODY": str(self.body)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout + done.stderr
+        line = process.bound_to_us(command, self.cores)
+        return process.output(line, {**os.environ, "RESTBENCH_BODY": str(self.body)})
 
 
 def answered(server: str, words: str) -> int:

@@ -1,5 +1,6 @@
 """Reads what collectors wrote within a window (method, rule 13): sar on the machine, pidstat on
-single processes, and the service on itself.
+single processes, and the service on itself. Each reader returns fields of a `WindowEntry` by their
+names, none where its file is not there or has no sample in the window.
 
 A sample of sar or pidstat stands for an interval. It is stamped with the interval's END, cut to the
 whole second, so the true end lies up to a second later. It is taken as half a second later, and a
@@ -10,44 +11,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
+from restbench.grouping import grouped
 
 _MIB_KIB = 1024
 _TRUNCATION_MS = 500
 _STATE = re.compile(r'^jvm_threads_states_threads\{.*state="([^"]+)"')
 
 
-@dataclass(frozen=True)
-class MachineUse:
-    """What the whole machine did in the window; means weighted by time."""
-
-    machine_cpu_pct: float
-    """Mean over all cores: 100 is every core at work. Time that is idle, waiting for a disk or
-    stolen by the hypervisor does not count."""
-    core_pct: tuple[float, ...]
-    """The same for each core, in their order."""
-    steal_pct: float
-    memory_used_mib: float
-    context_switches_per_s: float
-    run_queue: float
-    """Tasks running or ready to run: the mean of the samples."""
-
-
-def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
-    """The machine's use from the output of `sadf -j ... -- -u ALL -P ALL -q -r -w`.
-
-    None when the file is not there or has no sample in the window (`sar` is missing or was late);
-    BadConfiguration when it is no such output.
-    """
+def machine_use(sar_json: Path, window: Window) -> dict[str, Any]:
+    """The machine's use from the output of `sadf -j ... -- -u ALL -P ALL -q -r -w`: means weighted
+    by time. Time that is idle, waiting for a disk or stolen by the hypervisor is no CPU time.
+    BadConfiguration when it is no such output."""
     if not sar_json.exists() or not (text := sar_json.read_text(encoding="utf-8")).strip():
-        return None
+        return {}
     try:
         samples = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
         weighted = [(_sar_weight(each, window), each) for each in samples]
@@ -56,24 +41,24 @@ def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
         raise BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}") from error
 
 
-def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
+def _machine_mean(weighted: list[tuple[float, Any]]) -> dict[str, Any]:
     if not weighted:
-        return None
+        return {}
     loads = [(w, {each["cpu"]: each for each in sample["cpu-load"]}) for w, sample in weighted]
     cores = sorted({name for _, load in loads for name in load if name != "all"}, key=int)
-    return MachineUse(
-        machine_cpu_pct=_mean_of((w, _busy_pct(load["all"])) for w, load in loads),
-        core_pct=tuple(
+    return {
+        "machine_cpu_pct": _mean_of((w, _busy_pct(load["all"])) for w, load in loads),
+        "core_pct": tuple(
             _mean_of((w, _busy_pct(load[core])) for w, load in loads if core in load)
             for core in cores
         ),
-        steal_pct=_mean_of((w, load["all"]["steal"]) for w, load in loads),
-        memory_used_mib=_mean_of((w, each["memory"]["memused"] / _MIB_KIB) for w, each in weighted),
-        context_switches_per_s=_mean_of(
+        "steal_pct": _mean_of((w, load["all"]["steal"]) for w, load in loads),
+        "memory_used_mib": _mean_of((w, it["memory"]["memused"] / _MIB_KIB) for w, it in weighted),
+        "context_switches_per_s": _mean_of(
             (w, each["process-and-context-switch"]["cswch"]) for w, each in weighted
         ),
-        run_queue=_mean_of((w, each["queue"]["runq-sz"]) for w, each in weighted),
-    )
+        "run_queue": _mean_of((w, each["queue"]["runq-sz"]) for w, each in weighted),
+    }
 
 
 def _busy_pct(core: dict[str, float]) -> float:
@@ -86,37 +71,28 @@ def _sar_weight(sample: Any, window: Window) -> float:
     return _weight_ms(moment.timestamp(), stamp["interval"], window)
 
 
-@dataclass(frozen=True)
-class ProcessUse:
-    """What some processes together did in the window."""
-
-    cpu_pct: float
-    """Percent of ONE core: two cores at work are 200. Mean, weighted by time."""
-    peak_rss_mib: float
-    """The highest sum of resident memory. Pages that processes share count once a process."""
-
-
-def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUse | None:
-    """The use of these processes from the output of `pidstat -H -h -u -r -w -p ... 1`.
-
-    None when the file is not there or has nothing of these processes in the window.
-    """
+def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> dict[str, Any]:
+    """The use of the service's processes from the output of `pidstat -H -h -u -r -w -p ... 1`: the
+    mean CPU time of all, and the highest sum of resident memory, in which pages that processes
+    share count once a process."""
     if not pidstat.exists():
-        return None
+        return {}
     wanted = set(pids)
-    moments: dict[int, list[dict[str, str]]] = {}
-    for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
-        if int(line["PID"]) in wanted:
-            moments.setdefault(int(line["Time"]), []).append(line)
+    known = _pidstat_lines(pidstat.read_text(encoding="utf-8"))
+    ours = (line for line in known if int(line["PID"]) in wanted)
+    moments = grouped(ours, lambda line: int(line["Time"]))
     weighted = [(_weight_ms(time_s, 1, window), lines) for time_s, lines in moments.items()]
     inside = [(weight, lines) for weight, lines in weighted if weight > 0]
     if not inside:
-        return None
-    rss_kib = [sum(float(line["RSS"]) for line in lines) for _, lines in inside]
-    return ProcessUse(
-        cpu_pct=_mean_of((w, sum(float(line["%CPU"]) for line in lines)) for w, lines in inside),
-        peak_rss_mib=max(rss_kib) / _MIB_KIB,
+        return {}
+    cpu_pct, rss_kib = (
+        [(weight, sum(float(line[name]) for line in lines)) for weight, lines in inside]
+        for name in ("%CPU", "RSS")
     )
+    return {
+        "service_cpu_pct": _mean_of(cpu_pct),
+        "service_peak_rss_mib": max(kib for _, kib in rss_kib) / _MIB_KIB,
+    }
 
 
 def _pidstat_lines(text: str) -> Iterator[dict[str, str]]:
@@ -143,31 +119,21 @@ def _mean_of(weighted: Iterable[tuple[float, float]]) -> float:
     return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)
 
 
-@dataclass(frozen=True)
-class ServiceMetrics:
-    """What the service said of itself; `None` or empty where it has no such thing (Python)."""
-
-    heap_peak_mib: float | None
-    gc_pause_ms: float | None
-    """Garbage collection pauses between the first and the last sample of the window, summed."""
-    threads_by_state: dict[str, float]
-    """Mean number of JVM threads in each state, by its name."""
-
-
-def service_metrics(path: Path, window: Window) -> ServiceMetrics | None:
-    """The metrics sampled in the window; None when there is no sample of it."""
+def service_metrics(path: Path, window: Window) -> dict[str, Any]:
+    """The metrics sampled in the window: peak of the heap, sum of the pauses between the first and
+    the last sample, mean number of threads; None or empty where the service has no such thing."""
     samples = [values for t_ms, values in _samples(path) if window.start_ms <= t_ms < window.end_ms]
     if not samples:
-        return None
+        return {}
     heap = [_total(values, "jvm_memory_used_bytes", 'area="heap"') for values in samples]
     known = [value for value in heap if value is not None]
     pauses_s = [_total(values, "jvm_gc_pause_seconds_sum") or 0.0 for values in samples]
-    return ServiceMetrics(
-        heap_peak_mib=max(known) / 2**20 if known else None,
+    return {
+        "heap_peak_mib": max(known) / 2**20 if known else None,
         # A JVM that has not collected yet lacks the metric: 0.
-        gc_pause_ms=1000 * (pauses_s[-1] - pauses_s[0]) if known else None,
-        threads_by_state=_threads(samples),
-    )
+        "gc_pause_ms": 1000 * (pauses_s[-1] - pauses_s[0]) if known else None,
+        "threads_by_state": _threads(samples),
+    }
 
 
 def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
@@ -181,11 +147,10 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
 
 
 def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
-    sums: dict[str, float] = {}
-    for values in samples:
-        for series, value in values.items():
-            if state := _STATE.match(series):
-                sums[state[1]] = sums.get(state[1], 0) + value
+    sums = defaultdict[str, float](float)
+    for series, value in chain.from_iterable(values.items() for values in samples):
+        if state := _STATE.match(series):
+            sums[state[1]] += value
     return {state: total / len(samples) for state, total in sorted(sums.items())}
 
 

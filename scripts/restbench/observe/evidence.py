@@ -22,19 +22,11 @@ WORKER_POOL = "WP-"
 #: own compiler and GC threads are left out.
 WORKERS = {
     "java": (
-        REQUEST_THREADS,
-        "thread-pool",
-        "pinned",
-        "pipe-",
-        "element",
-        "shared",
-        "fork-join",
-        "adapt-",
-        "ForkJoi",
-        "worker-pool",
+        REQUEST_THREADS, "thread-pool", "pinned", "pipe-", "element", "shared", "fork-join",
+        "adapt-", "ForkJoi", "worker-pool",
     ),
     "python": (*WEB, *POOLS, WORKER_POOL),
-}
+}  # fmt: skip
 #: The strategy that decides where each request is computed.
 ADAPTIVE_STRATEGY = "adaptive"
 CALLER = "caller"

@@ -230,10 +230,7 @@ def _memory(bench: _Bench) -> Verdict:
 
 _DELETE = r"^DELETE FROM messages\.message WHERE queue_id = \$1 AND receiver = \$2 AND id = \$3"
 CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
-    "skip-locked": (
-        "a pop skips a message that another session holds",
-        _passes_over_held_message,
-    ),
+    "skip-locked": ("a pop skips a message that another session holds", _passes_over_held_message),
     "statements": (
         "a pop skips a message that another session holds, and runs one DELETE by id",
         partial(_statement, pattern=_DELETE, what="DELETEs by id"),

@@ -107,9 +107,7 @@ def _virtual_threads(seen: Evidence) -> Verdict:
 
 
 def _pool_processes(observation: Observation, prefix: str) -> set[int]:
-    tasks = observation.family(prefix)
-    total = sum(task.cpu_ns for task in tasks)
-    return {task.pid for task in tasks if total and task.cpu_ns / total >= PART}
+    return {observation.tasks[tid].pid for tid in observation.active(prefix)}
 
 
 def _python_serial(seen: Evidence) -> Verdict:

@@ -21,7 +21,7 @@ from made_blocks import block_of
 from waiting import await_true
 
 from restbench import ROOT
-from restbench.drive import dashboards, engine_clocks, engines, jtl_file
+from restbench.drive import dashboards, engines, jtl_file
 from restbench.drive.generator import CORRECT, ERROR, WRONG, LoadResult, Mark
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
@@ -272,6 +272,11 @@ def test_hosts_of_a_harness_that_is_gone_are_removed_and_those_of_another_stay(
 @AS_ROOT
 @pytest.mark.live
 def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
+    def agrees() -> bool:  # each time, but where a busy machine made JMeter read its clock late
+        ((_, offset),) = running.offsets_ms().items()
+        quickest_ms = min(int(row["elapsed"]) for row in jtl_file.read(running.samples))
+        return abs(offset) <= quickest_ms / 2 + 2  # two clocks in whole milliseconds
+
     for name, member in (("body-rest.json", '"a":1}'), ("answer-rest.json", "}")):
         (tmp_path / name).write_text(member)
     with (
@@ -280,8 +285,7 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
     ):
         assert running.offsets_ms() == {}, "no cell has been announced"
         running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
-        ((_, offset),) = running.offsets_ms().items()
-    assert abs(offset) < engine_clocks.MOST_OFF_MS
+        assert await_true(agrees)
 
 
 def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashboard(
