@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from restbench.failures import BadConfiguration, ExitCode, Failure, Interrupted
+from restbench.failures import BadConfiguration, ExitCode, Failure, Interrupted, OutputClosed
 from restbench.machine import storage
 
 HELP = """Measure parallel execution techniques of web services.
@@ -134,6 +134,12 @@ def main(command: typer.Typer = app) -> None:
             stream.reconfigure(errors="replace")  # a locale without "→" must not end a run
     try:
         command(standalone_mode=True)
+    except OutputClosed as closed:
+        sys.exit(closed.exit_code)
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # click ends with 1, a fault of ours
+            sys.exit(OutputClosed.exit_code)
+        raise
     except (Failure, Interrupted) as failure:
         _end(failure)
     except OSError as error:

@@ -102,6 +102,10 @@ class Interrupted(BaseException):
     exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED
 
 
+class OutputClosed(Interrupted):
+    """Nothing reads the output any more (`restbench plan | head`): there is no one to tell."""
+
+
 def first_line(reason: str) -> str:
     """The first line of a failure's text: the rest is the end of a log."""
     return reason.partition("\n")[0].removesuffix("; its log ends:")

@@ -129,7 +129,7 @@ def order_for(
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
         text = toml_file.content(file)
         claims = toml_file.parse(text, claim_file.Claims, file)
-        claim_file.check_complexities(claims, loaded.levels, str(file))
+        claim_file.check_complexities(claims, loaded.all_cells(), str(file))
         claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
@@ -271,7 +271,8 @@ def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
         except (Interrupted, StorageProblem, ChangedDuringRun) as stop:
             if not run.manifest_file.exists():
                 raise
-            raise type(stop)(
+            kind = Interrupted if isinstance(stop, Interrupted) else type(stop)
+            raise kind(
                 f"{stop}; the measurements are kept: 'restbench report latest' shows them"
                 + f", {again} continues the run" * bool(again)
             ) from stop

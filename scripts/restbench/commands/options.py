@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from restbench.experiment.cell import FACTORS
-from restbench.failures import BadConfiguration, Interrupted
+from restbench.failures import BadConfiguration, OutputClosed
 
 Known = TypeVar("Known", bound=str)
 #: The width of the output in columns where it does not go to a terminal.
@@ -25,10 +25,10 @@ class _Output(Console):
     """The console of the output, which a user may pipe into a program that ends first (`head`)."""
 
     def on_broken_pipe(self) -> None:
-        """End as after Ctrl-C. (Rich would end the process without a word.)"""
+        """End as after Ctrl-C: what was started is stopped, and what was measured is kept."""
         with contextlib.suppress(SystemExit):
             super().on_broken_pipe()
-        raise Interrupted("interrupted: nothing reads the output any more")
+        raise OutputClosed("interrupted: nothing reads the output any more")
 
 
 _is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: the output is closed

@@ -208,10 +208,17 @@ def test_an_experiment_file_has_a_time_that_can_be_measured(tmp_path: Path, minu
     assert "profiles.smoke.minutes: " in done.stderr
 
 
-def test_output_that_nobody_reads_ends_the_command_in_one_line() -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [("plan", "thesis"), ("--help",), ("plan", "--help"), ("command", "python"), ("no-command",)],
+    ids=" ".join,
+)
+def test_output_that_nobody_reads_ends_the_command_without_a_word(
+    arguments: tuple[str, ...],
+) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-c", "from restbench.cli import main; main()", "plan", "thesis"]
+    command = [sys.executable, "-c", "from restbench.cli import main; main()", *arguments]
     with os.fdopen(writer) as output:
         done = subprocess.run(
             command,
@@ -221,8 +228,33 @@ def test_output_that_nobody_reads_ends_the_command_in_one_line() -> None:
             text=True,
             check=False,
         )
-    assert done.returncode == 130
-    assert done.stderr == "restbench: interrupted: nothing reads the output any more\n"
+    if arguments == ("no-command",):  # it has no output: what is wrong is still said
+        assert done.returncode == 2
+        assert "No such command" in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_claim_on_a_complexity_that_no_cell_has_is_one_line(tmp_path: Path, command: str) -> None:
+    text = store.experiment_file("thesis").read_text(encoding="utf-8")
+    claims = (EXPERIMENTS / "claims" / "thesis.toml").read_text(encoding="utf-8")
+    unused = "[complexities]\nunused = { rows = 3, inner = 3, columns = 3 }\n"
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        text.replace("[complexities]\n", unused).replace("claims/thesis.toml", "claims.toml")
+    )
+    (tmp_path / "claims.toml").write_text(
+        claims.replace('complexity = "low"', 'complexity = "unused"', 1)
+    )
+    done = restbench(command, str(mine), "--profile", "quick")
+    assert done.returncode == 2
+    where, _, allowed = done.stderr.partition("'unused'")
+    assert where == f"restbench: {tmp_path}/claims.toml: claims.J1: complexity: "
+    assert allowed.startswith(" is not one that the experiment's cells have: ")
+    assert "low" in allowed
+    assert "unused" not in allowed
+    assert done.stderr.count("\n") == 1
 
 
 def test_without_an_output_a_command_does_its_work() -> None:
