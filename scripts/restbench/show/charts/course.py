@@ -83,15 +83,8 @@ def bars(
     if not panels:
         return None
     said = (_description(*each, stages) for each in panels.items())
-    return theme.Chart(
-        name=name,
-        title=title,
-        caption=caption,
-        description=" ".join([caption, *said]),
-        panels=tuple(_bars(*each, stages) for each in panels.items()),
-        panel_px=340,
-        series=stages,
-    )
+    drawn = tuple(_bars(*each, stages) for each in panels.items())
+    return theme.Chart(name, title, caption, " ".join([caption, *said]), drawn, 340, stages)
 
 
 def _description(name: str, of: Sequence[Bar], stages: Mapping[str, int]) -> str:
@@ -145,15 +138,10 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
         "was not warm, a dip that another program ran. "
         f"Each line has at most {_MOST_STEPS} points."
     )
-    return theme.Chart(
-        name="series-course",
-        title="The long windows over time",
-        caption=caption,
-        description=f"{caption} {len(panels)} panels: {'; '.join(panels)}.",
-        panels=tuple(_window(name, found, styles) for name, found in panels.items()),
-        panel_px=300,
-        series=styles,
-    )
+    title = "The long windows over time"
+    description = f"{caption} {len(panels)} panels: {'; '.join(panels)}."
+    drawn = tuple(_window(name, found, styles) for name, found in panels.items())
+    return theme.Chart("series-course", title, caption, description, drawn, 300, styles)
 
 
 def _window(
