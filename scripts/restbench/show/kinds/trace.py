@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TypeAlias
 
 from restbench.analyse import trace
@@ -149,17 +150,13 @@ def name_of(cell: Cell, found: TraceEntry) -> str:
 
 def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
     """The levels that name a trace, strategy first and users last; an unused one is empty."""
-    threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
-    technique = "" if cell.technique == "none" else cell.technique
-    connections = f"{cell.connections} connections" if cell.connections else ""
-    instances = f"{cell.instances} instances" if cell.instances > 1 else ""
     rate = f" at {found.rate_per_s:g} requests/s" if found.rate_per_s else ""
     return (
         wording.strategy_name(cell),
-        technique,
-        threads,
-        connections,
-        instances,
+        "" if cell.technique == "none" else cell.technique,
+        f"{cell.pool_threads} threads" if cell.pool_threads else "",
+        f"{cell.connections} connections" if cell.connections else "",
+        f"{cell.instances} instances" if cell.instances > 1 else "",
         cell.postgres,
         cell.settings,
         cell.complexity,
@@ -172,13 +169,11 @@ def _short_names(every: Sequence[_Known]) -> list[str]:
     which the traces differ."""
     levels = [_levels(row.cell, each) for row, each in every]
     telling = [len(set(of)) > 1 for of in zip(*levels, strict=True)]
-    names = []
-    for first, *others, users in levels:
-        reported = (
-            each for each, tells in zip(others, telling[1:-1], strict=True) if each and tells
-        )
-        names.append(f"{first} ({', '.join([*reported, users])})")
-    return names
+    # The users are named in any case, and the strategy stands before the brackets.
+    told = ([*compress(of[1:-1], telling[1:-1]), of[-1]] for of in levels)
+    return [
+        f"{of[0]} ({', '.join(filter(None, said))})" for of, said in zip(levels, told, strict=True)
+    ]
 
 
 def terminal(found: Findings) -> list[doc.Table]:
@@ -258,16 +253,14 @@ def claims(found: Findings) -> doc.Table:
     every = {row.cell.id: each for row, each in known(found)}
     cells = [row.cell for row in found.rows]
     said = traces.claims(found.definition.table(Trace), every, cells)
-    return doc.table("Claims on the traces", _CLAIMS, said)
-
-
-_CLAIMS: Sequence[doc.Column[TraceDecision]] = (
-    doc.Column("Claim", lambda each: each.claim.id),
-    doc.Column("What it says", lambda each: each.claim.text),
-    doc.Column("Expected", lambda each: each.claim.expect),
-    doc.Column("Here", lambda each: each.found),
-    doc.Column("Verdict", lambda each: doc.Field(each.verdict, TONES[each.verdict])),
-)
+    columns: list[doc.Column[TraceDecision]] = [
+        doc.Column("Claim", lambda each: each.claim.id),
+        doc.Column("What it says", lambda each: each.claim.text),
+        doc.Column("Expected", lambda each: each.claim.expect),
+        doc.Column("Here", lambda each: each.found),
+        doc.Column("Verdict", lambda each: doc.Field(each.verdict, TONES[each.verdict])),
+    ]
+    return doc.table("Claims on the traces", columns, said)
 
 
 def tables(found: TraceEntry) -> list[doc.Table]:

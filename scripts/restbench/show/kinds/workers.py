@@ -68,11 +68,9 @@ def sentence(grids: Sequence[Grid]) -> str:
     varying = [place for place, of in places if not of]
     parts = []
     if enough:
-        best = joined(enough)
-        parts.append(f"{span} no number of workers is shown to be faster than {best}.")
+        parts.append(f"{span} no number of workers is shown to be faster than {joined(enough)}.")
     if varying:
-        where = joined(varying)
-        parts.append(f"In {where} the best number depends on the number of users.")
+        parts.append(f"In {joined(varying)} the best number depends on the number of users.")
     return " ".join(parts)
 
 
@@ -138,10 +136,8 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
     for offset in sorted(offsets):
         study = 2 * known.cores + offset
         line: list[object] = [f"2·cores {offset:+d}" if offset else "2·cores"]
-        line += [
-            known.over_best(study, each) if study in known.mean_ms else None
-            for each in known.clients
-        ]
+        is_known = study in known.mean_ms
+        line += [known.over_best(study, each) if is_known else None for each in known.clients]
         for grid in grids:
             own = {r.cell.users: r for r in grid.rows if r.cell.workers == 2 * grid.cores + offset}
             line += [grid.over_best(own[u]) if u in own else None for u in grid.users]
