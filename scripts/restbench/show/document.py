@@ -114,16 +114,19 @@ def number(heading: str, value: Callable[[T], object]) -> Column[T]:
     return Column(heading, value, is_number=True)
 
 
-def columns_of(head: Sequence[str], texts: int) -> list[Column[Sequence[object]]]:
-    """Columns for rows that are sequences of fields: the first `texts` are words, the others
-    numbers."""
-    return [Column(heading, itemgetter(n), is_number=n >= texts) for n, heading in enumerate(head)]
-
-
 def table(caption: str, columns: Sequence[Column[T]], items: Iterable[T]) -> Table:
     """A table with a row for each item."""
     rows = (tuple(column.field(each) for column in columns) for each in items)
     return Table(caption, tuple(columns), tuple(rows))
+
+
+def listed(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], texts: int
+) -> Table:
+    """A table of rows of fields, under the headings `head`: the first `texts` columns are words,
+    the others numbers."""
+    columns = (Column(heading, itemgetter(n), n >= texts) for n, heading in enumerate(head))
+    return table(caption, tuple(columns), rows)
 
 
 def table_each(

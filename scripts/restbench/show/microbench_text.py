@@ -50,10 +50,7 @@ BREAK_EVENS: Sequence[Column[BreakEven]] = (
     Column("Strategy", lambda each: each.strategy),
     Column("Kernel", lambda each: each.kernel),
     Column("Beats serial", beats_serial),
-    number(
-        "Operations",
-        lambda each: "" if each.operations is None else f"{each.operations:,.0f}",
-    ),
+    number("Operations", lambda each: "" if each.operations is None else f"{each.operations:,.0f}"),
     number(
         "Compute speed-up",
         lambda each: wording.with_ends(each.faster, each.faster_low, each.faster_high),

@@ -32,22 +32,13 @@ from restbench.store.exported import RunExport
 from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run
 
-#: Views by their name in an experiment's file. Of several, the first with a sentence is the answer.
-VIEWS: dict[str, View[Any]] = {
-    "builds": builds.VIEW,
-    "limits": limits.VIEW,
-    "trace": trace.VIEW,
-    "npb": npb.VIEW,
-    "calls": calls.VIEW,
-    "faults": faults.VIEW,
-    "factorial": factorial.VIEW,
-    "messages": messages.VIEW,
-    "frameworks": frameworks.VIEW,
-    "instances": instances.VIEW,
-    "workers": workers.VIEW,
-    "study": study.VIEW,
-    "bottleneck": bottleneck.VIEW,
-}
+#: Of several views of an experiment, the first with a sentence is the answer.
+_ORDER = (
+    builds, limits, trace, npb, calls, faults, factorial, messages, frameworks, instances, workers,
+    study, bottleneck,
+)  # fmt: skip
+#: By their name in an experiment's file, which is that of their module.
+VIEWS: dict[str, View[Any]] = {of.__name__.rpartition(".")[2]: of.VIEW for of in _ORDER}
 
 
 def drawn(run: RunExport, folder: Run) -> Findings:

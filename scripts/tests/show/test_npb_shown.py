@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from drawn import data_of
@@ -136,6 +137,12 @@ def test_the_claims_are_decided_from_the_runs_file_alone() -> None:
     assert ours.verdict == expected[0].parts[0].verdict == "reproduced"
 
 
+def test_a_page_without_a_decided_claim_does_not_ask_to_open_one() -> None:
+    text = part_of(page_of([row(cell("CG-A"), BLOCKS)]), "claims")
+    assert "decides none" in text
+    assert "Open a claim" not in text
+
+
 def test_the_terminal_shows_every_row_in_100_columns() -> None:
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(terminal.render(shown([row(cell("CG-A"), BLOCKS), refused()])))
@@ -165,6 +172,33 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
     }
     assert ups["Java shared-pool", 2] == pytest.approx(2.0)
     assert ups["Python process-per-element", 2] == pytest.approx(1.5)
+
+
+def test_the_services_never_look_alike_and_a_technique_looks_the_same_in_every_figure() -> None:
+    rows = [
+        row(cell("CG-A"), BLOCKS),
+        row(cell("CG-A", "python", "serial"), BLOCKS),
+        *scaled("java", "shared-pool", {1: 4.0, 2: 2.0}),
+        *scaled("python", "serial", {1: 6.0, 2: 4.0}),
+    ]
+    looks = dict[str, tuple[str, str]]()
+    for chart in npb.charts(rows):
+        assert chart is not None
+        assert chart.series is not None
+        its = {label: theme.style(number) for label, number in chart.series.items()}
+        assert looks | its == its | looks
+        looks |= its
+    assert set(looks) == {"Java serial", "Python serial", "Java shared-pool"}
+    assert len({colour for colour, _ in looks.values()}) == len(looks)
+    assert len({shape for _, shape in looks.values()}) == len(looks)
+
+
+def test_the_axis_of_cores_has_whole_numbers() -> None:
+    _, time, _ = npb.charts(scaled("java", "shared-pool", {1: 4.0, 2: 2.0}))
+    assert time is not None
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", theme.svg(time))
+    assert {"1", "2"} <= set(words)
+    assert not {"1.0", "2.0"} & set(words)
 
 
 def test_without_one_core_there_is_no_figure() -> None:

@@ -202,7 +202,7 @@ def test_claims_stand_with_their_files_hash_ratios_and_cells(run: Run) -> None:
     manifest = run.manifest().model_copy(update={"claims_sha256": sha256})
     write_model(run.manifest_file, manifest)
     text = page_of(run)
-    assert sha256[:16] in part_of(text, "claims")
+    assert f"{sha256[:16]}). Open a claim to see its ratios." in part_of(text, "claims")
     part = part_of(text, "claim-J3")
     assert "J3: At low, throughput serial &gt; pinned &gt; thread-pool" in part
     assert "not measured" in part and "How it is tested:" in part

@@ -243,9 +243,7 @@ def _trend_chart() -> theme.Chart:
     colour, _ = theme.style(0)
     step_colour, _ = theme.style(1)
     data = alt.InlineData(values=[], name="trend")
-    base = alt.Chart(data).encode(
-        y=alt.Y("value:Q").title(_TREND_METRIC).scale(zero=False),
-    )
+    base = alt.Chart(data).encode(y=alt.Y("value:Q").title(_TREND_METRIC).scale(zero=False))
     at_step = base.transform_filter("datum.step != ''").encode(y=alt.value(0))
     hollow = alt.condition("isValid(datum.low)", alt.value(colour), alt.value(theme.PAPER))
     numbers = {"value": _TREND_METRIC, "low": "95 % from", "high": "to"}

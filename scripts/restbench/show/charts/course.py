@@ -30,13 +30,8 @@ Bar: TypeAlias = Mapping[str, Any]
 
 def stages(rows: Sequence[Row]) -> theme.Chart | None:
     """A panel per service, placement and size; a bar per technique and number of users."""
-    timed = (
-        row
-        for row in sorted(
-            rows, key=lambda row: (row.cell.service, row.cell.placement != "unbound", row.work)
-        )
-        if row.value("compute_ms") is not None and row.value("mean_ms") is not None
-    )
+    timed = [row for row in rows if None not in (row.value("compute_ms"), row.value("mean_ms"))]
+    timed.sort(key=lambda row: (row.cell.service, row.cell.placement != "unbound", row.work))
     panels = grouped(timed, lambda row: panel_name(row.cell))
     return bars(
         "stages-shares",
@@ -50,19 +45,14 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
     )
 
 
-def _stage_ms(row: Row, stage: str) -> float:
-    """A stage's time by the service's clock. For the fastest cells the rest, `network`, can come
-    out below 0: it is then 0."""
-    return max(0.0, row.value(f"{stage}_ms") or 0.0)
-
-
 def _records(rows: Sequence[Row]) -> list[Bar]:
     """A bar per row, named by those parts of its name that not all rows of the panel share."""
     named = [[row.cell.strategy, *(f"+{part}" for part in row.cell.unusual_parts)] for row in rows]
     common = set.intersection(*map(set, named)) if len(rows) > 1 else set()
     return [
         {
-            **{stage: _stage_ms(row, stage) for stage in STAGES},
+            # For the fastest cells the rest, `network`, can come out below 0.
+            **{stage: max(0.0, row.value(f"{stage}_ms") or 0.0) for stage in STAGES},
             "bar": f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms",
             "cell": row.cell.id,
         }
@@ -83,15 +73,8 @@ def bars(
     if not panels:
         return None
     said = (_description(*each, stages) for each in panels.items())
-    return theme.Chart(
-        name=name,
-        title=title,
-        caption=caption,
-        description=" ".join([caption, *said]),
-        panels=tuple(_bars(*each, stages) for each in panels.items()),
-        panel_px=340,
-        series=stages,
-    )
+    drawn = tuple(_bars(*each, stages) for each in panels.items())
+    return theme.Chart(name, title, caption, " ".join([caption, *said]), drawn, 340, stages)
 
 
 def _description(name: str, of: Sequence[Bar], stages: Mapping[str, int]) -> str:
@@ -145,15 +128,10 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
         "was not warm, a dip that another program ran. "
         f"Each line has at most {_MOST_STEPS} points."
     )
-    return theme.Chart(
-        name="series-course",
-        title="The long windows over time",
-        caption=caption,
-        description=f"{caption} {len(panels)} panels: {'; '.join(panels)}.",
-        panels=tuple(_window(name, found, styles) for name, found in panels.items()),
-        panel_px=300,
-        series=styles,
-    )
+    title = "The long windows over time"
+    description = f"{caption} {len(panels)} panels: {'; '.join(panels)}."
+    drawn = tuple(_window(name, found, styles) for name, found in panels.items())
+    return theme.Chart("series-course", title, caption, description, drawn, 300, styles)
 
 
 def _window(

@@ -88,15 +88,9 @@ def chart(
         return None
     used = {entry.series for panel in panels for entry in panel.entries}
     series = {label: number for label, number in styles.items() if label in used}
-    return theme.Chart(
-        name=name,
-        title=title,
-        caption=caption,
-        description=" ".join([f"{title}. {caption}", *map(_description, panels)]),
-        panels=tuple(_panel(panel, series) for panel in panels),
-        panel_px=330,
-        series=series,
-    )
+    description = " ".join([f"{title}. {caption}", *map(_description, panels)])
+    drawn = tuple(_panel(panel, series) for panel in panels)
+    return theme.Chart(name, title, caption, description, drawn, 330, series)
 
 
 def _description(panel: Panel) -> str:

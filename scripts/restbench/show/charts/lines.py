@@ -140,7 +140,7 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
     x = alt.X("x:Q").title(x_label).scale(domain=[0, 1.06 * x_highest], nice=False)
     ticks = sorted({each["x"] for each in records if not each["limit"]})
     base = theme.base(records).encode(
-        y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"]),
+        y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"])
     )
     bars = base.transform_filter("isValid(datum.low) && !datum.limit").mark_rule(clip=True)
     tips = theme.tips(name="Cell", shown=panel.y_label, ends="95 % interval", note="Warnings")
@@ -154,7 +154,8 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         measured.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
         *([words] if len(panel.lines) == 1 else []),
     ]
-    x = x.axis(values=ticks) if panel.has_ticks else x
+    # Without a format Vega writes 1 and 2 as "1.0" and "2.0".
+    x = x.axis(values=ticks, format=",~r") if panel.has_ticks else x
     return theme.layered(panel.title, _HEIGHT_PX, *layers, x=x, stroke=stroke)
 
 

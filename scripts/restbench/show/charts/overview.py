@@ -48,14 +48,10 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
         return None
     shown = sum(len(group) for groups in panels.values() for group in groups)
     alone = f" {len(rows) - shown} cells have no other cell to compare with." * (shown < len(rows))
-    return theme.Chart(
-        name="overview",
-        title="Which technique, for which size and how many users?",
-        caption=_CAPTION + alone,
-        description=" ".join([_CAPTION, *(_description(*each) for each in led.items())]),
-        panels=tuple(_panel(name, groups, led[name]) for name, groups in panels.items()),
-        panel_px=320,
-    )
+    title = "Which technique, for which size and how many users?"
+    description = " ".join([_CAPTION, *(_description(*each) for each in led.items())])
+    drawn = tuple(_panel(name, groups, led[name]) for name, groups in panels.items())
+    return theme.Chart("overview", title, _CAPTION + alone, description, drawn, 320)
 
 
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:

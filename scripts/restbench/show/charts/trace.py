@@ -54,17 +54,9 @@ def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
     )
     shown = dict.fromkeys(_name(each) for its in panels.values() for each in its)
     series = {column: n for n, column in enumerate(shown)}
-    return theme.Chart(
-        name=name,
-        title=title,
-        caption=caption,
-        description=f"{title}. {caption} {len(panels)} panels: {'; '.join(panels)}.",
-        panels=tuple(
-            _panel(label, its, series, bands, found.seconds) for label, its in panels.items()
-        ),
-        panel_px=_PANEL_PX,
-        series=series,
-    )
+    description = f"{title}. {caption} {len(panels)} panels: {'; '.join(panels)}."
+    drawn = tuple(_panel(label, its, series, bands, found.seconds) for label, its in panels.items())
+    return theme.Chart(name, title, caption, description, drawn, _PANEL_PX, series)
 
 
 def _bands(found: TraceEntry) -> list[dict[str, Any]]:

@@ -145,7 +145,7 @@ def effect_table(found: Factorial) -> doc.Table:
     rows: list[tuple[object, ...]] = [("I", "mean", mean, "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
     rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
-    return doc.table("Effects", doc.columns_of(head, texts=2), rows)
+    return doc.listed("Effects", head, rows, texts=2)
 
 
 def _effect(each: Effect, *, is_ratio: bool) -> tuple[object, ...]:
@@ -176,7 +176,7 @@ def sign_table(found: Factorial) -> doc.Table:
         )
         for cell, value in enumerate(found.means)
     ]
-    return doc.table("Signs and means", doc.columns_of(head, texts=1), rows)
+    return doc.listed("Signs and means", head, rows, texts=1)
 
 
 def charts(found: Factorial) -> list[theme.Chart | None]:
@@ -247,13 +247,10 @@ def _residuals(found: Factorial) -> theme.Chart:
         + " Differences between blocks are removed from the residuals, so these are not compared "
         "with the order of measurement." * found.design.blocks
     )
-    return theme.Chart(
-        name="factorial-residuals",
-        title=f"Residuals of {response(found)}",
-        caption=caption,
-        description=f"{len(panels)} scatter plots of {flat.size} residuals. {caption}",
-        panels=tuple(_scatter(label, x.tolist(), flat.tolist()) for label, x in panels.items()),
-    )
+    drawn = tuple(_scatter(label, x.tolist(), flat.tolist()) for label, x in panels.items())
+    description = f"{len(panels)} scatter plots of {flat.size} residuals. {caption}"
+    title = f"Residuals of {response(found)}"
+    return theme.Chart("factorial-residuals", title, caption, description, drawn)
 
 
 def _scatter(label: str, xs: list[float], residuals: list[float]) -> theme.View:

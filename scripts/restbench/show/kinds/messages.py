@@ -181,8 +181,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
         doc.Column("Strategy", lambda row: row.cell.strategy),
         doc.Column(
-            "Messages",
-            lambda row: ", ".join([row.cell.complexity, *settings_of(row.cell)]),
+            "Messages", lambda row: ", ".join([row.cell.complexity, *settings_of(row.cell)])
         ),
         doc.number("Users", lambda row: row.cell.users),
         doc.number("Threads", lambda row: _threads(row.cell)),

@@ -321,6 +321,12 @@ def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
     return [cost(rows), by_cores(rows, is_speed_up=False), by_cores(rows, is_speed_up=True)]
 
 
+def _styles(rows: Sequence[Row]) -> dict[str, int]:
+    """The style of each technique, in all charts: the two services share strategies, so a
+    strategy's own style does not tell them apart."""
+    return {technique: number for number, technique in enumerate(grouped(rows, _technique))}
+
+
 def cost(rows: Sequence[Row]) -> theme.Chart | None:
     """The kernel's own time in the warm service over that in a warm process: a panel per technique,
     a line per kernel and class. None where no row has both."""
@@ -333,7 +339,7 @@ def cost(rows: Sequence[Row]) -> theme.Chart | None:
         "with its 95 % interval over blocks. Within the band a difference does not count. A hollow "
         "symbol has one block and no interval.",
         forest.panels(panels, "In the service / in its own process", _cost),
-        {name: theme.STYLES[of[0].cell.strategy] for name, of in panels.items()},
+        _styles(rows),
     )
 
 
@@ -349,7 +355,7 @@ def by_cores(rows: Sequence[Row], *, is_speed_up: bool) -> theme.Chart | None:
     what = "Speed-up" if is_speed_up else "Kernel time"
     y_label = "Speed-up over one core" if is_speed_up else "Kernel's own time, s"
     scaled = [row for row in rows if work(row).cores]
-    styles = {technique: style for style, technique in enumerate(grouped(scaled, _technique))}
+    styles = _styles(rows)
     panels = []
     levels = grouped(scaled, lambda row: f"{work(row).kernel}, class {work(row).npb_class}")
     for level, group in levels.items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
@@ -272,22 +273,21 @@ def _style(plot: Plot, cell: Cell) -> int:
 
 def _only_the_best(plot: Plot) -> Plot:
     """Keep the strategy with the highest throughput over the cells that all of them have."""
-    throughputs: dict[str, dict[tuple[object, ...], float]] = {}
+    throughputs: dict[str, dict[tuple[str, ...], float]] = {}
     for cell, row in plot.rows.items():
-        value = row.value("throughput_per_s")
-        if value:
-            where = tuple(getattr(cell, factor) for factor in FACTORS if factor != "strategy")
+        if value := row.value("throughput_per_s"):
+            where = tuple(str(getattr(cell, each)) for each in FACTORS if each != "strategy")
             throughputs.setdefault(cell.strategy, {})[where] = value
     if not throughputs:
         return replace(plot, choice="No technique has a throughput, so none is the best.")
-    shared = set.intersection(*(set(values) for values in throughputs.values()))
+    shared = set.intersection(*map(set, throughputs.values()))
     if not shared:
         return plot
     means = {
-        strategy: geometric_mean([values[where] for where in sorted(shared, key=str)])
+        strategy: geometric_mean([values[where] for where in sorted(shared)])
         for strategy, values in throughputs.items()
     }
-    best = max(means, key=lambda strategy: means[strategy])
+    best = max(means, key=means.__getitem__)
     ranking = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
     choice = (
         f"Shown is the best, {best}. Geometric means over {len(shared)} common cells: {ranking}."
@@ -305,6 +305,14 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
     """The caption: what is shown, how certain it is, what has warnings and what is missing."""
     counts = (len(row.measured) for row in plot.rows.values())
     enough = [each for each in counts if each >= FEWEST_BLOCKS]
+    shown = [row for row in plot.rows.values() if row.value("throughput_per_s") is not None]
+    absent = [row for row in plot.rows.values() if row.value("throughput_per_s") is None]
+    kinds = dict.fromkeys(each.kind for row in shown for each in row.warnings)
+    named = [
+        f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
+        f"({', '.join(row.flags)})"
+        for row in absent
+    ]
     said = [
         plot.figure.caption,
         plot.choice,
@@ -313,44 +321,25 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
         f"Bars: 95 % t interval over {blocks_of(enough)}."
         if enough
         else "No interval: it needs three blocks.",
-        *_warnings(plot),
-        *_missing(plot),
+        f"Hollow points have warnings: {', '.join(kinds)}." if kinds else "",
+        # Every cell without a point is named, or counted where there are many.
+        f"Missing: {listed(named, '; ', _NAMED_AT_MOST)}." if named else "",
     ]
     return [sentence for sentence in said if sentence]
 
 
 def _operand_notes(plot: Plot) -> list[str]:
     """A sentence for each other operand size that changes in a sweep over rows."""
-    notes: list[str] = []
-    if plot.figure.x == "users":
-        return notes
+    notes = []
+    shapes = () if plot.figure.x == "users" else tuple(map(plot.shape_of, plot.rows))
     for size, name in (("inner", "Columns of matrixOne"), ("columns", "Columns of matrixTwo")):
-        rows_of: dict[int, set[int]] = {}
-        for shape in map(plot.shape_of, plot.rows):
-            rows_of.setdefault(getattr(shape, size), set()).add(shape.rows)
-        if len(rows_of) > 1:
-            levels = (
-                f"{n} at {', '.join(map(str, sorted(rows)))} rows" for n, rows in rows_of.items()
-            )
-            notes.append(f"{name}: {'; '.join(levels)}.")
+        groups = grouped(shapes, attrgetter(size))
+        rows = {
+            n: ", ".join(map(str, sorted({each.rows for each in of}))) for n, of in groups.items()
+        }
+        if len(rows) > 1:
+            notes.append(f"{name}: {'; '.join(f'{n} at {at} rows' for n, at in rows.items())}.")
     return notes
-
-
-def _warnings(plot: Plot) -> list[str]:
-    shown = [row for row in plot.rows.values() if row.value("throughput_per_s") is not None]
-    kinds = dict.fromkeys(each.kind for row in shown for each in row.warnings)
-    return [f"Hollow points have warnings: {', '.join(kinds)}."] if kinds else []
-
-
-def _missing(plot: Plot) -> list[str]:
-    """Every cell without a point is named, or counted where there are many."""
-    named = [
-        f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
-        f"({', '.join(row.flags)})"
-        for row in plot.rows.values()
-        if row.value("throughput_per_s") is None
-    ]
-    return [f"Missing: {listed(named, '; ', _NAMED_AT_MOST)}."] if named else []
 
 
 VIEW = View(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TypeAlias
 
 from restbench.analyse import trace
@@ -18,13 +19,7 @@ from restbench.show.charts import trace as courses
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 from restbench.show.parts.claims import TONES
-from restbench.store.traces import (
-    CountEntry,
-    FaultEntry,
-    StallEntry,
-    SteadyEntry,
-    TraceEntry,
-)
+from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEntry, TraceEntry
 
 _MOST_STALLS = 50
 HOW_TO_READ = (
@@ -39,6 +34,7 @@ HOW_TO_READ = (
 )
 #: A cell with its trace.
 _Known: TypeAlias = tuple[Row, TraceEntry]
+_Column: TypeAlias = doc.Column[_Known]
 
 
 def known(found: Findings) -> list[_Known]:
@@ -154,17 +150,13 @@ def name_of(cell: Cell, found: TraceEntry) -> str:
 
 def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
     """The levels that name a trace, strategy first and users last; an unused one is empty."""
-    threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
-    technique = "" if cell.technique == "none" else cell.technique
-    connections = f"{cell.connections} connections" if cell.connections else ""
-    instances = f"{cell.instances} instances" if cell.instances > 1 else ""
     rate = f" at {found.rate_per_s:g} requests/s" if found.rate_per_s else ""
     return (
         wording.strategy_name(cell),
-        technique,
-        threads,
-        connections,
-        instances,
+        "" if cell.technique == "none" else cell.technique,
+        f"{cell.pool_threads} threads" if cell.pool_threads else "",
+        f"{cell.connections} connections" if cell.connections else "",
+        f"{cell.instances} instances" if cell.instances > 1 else "",
         cell.postgres,
         cell.settings,
         cell.complexity,
@@ -177,13 +169,11 @@ def _short_names(every: Sequence[_Known]) -> list[str]:
     which the traces differ."""
     levels = [_levels(row.cell, each) for row, each in every]
     telling = [len(set(of)) > 1 for of in zip(*levels, strict=True)]
-    names = []
-    for first, *others, users in levels:
-        reported = (
-            each for each, tells in zip(others, telling[1:-1], strict=True) if each and tells
-        )
-        names.append(f"{first} ({', '.join([*reported, users])})")
-    return names
+    # The users are named in any case, and the strategy stands before the brackets.
+    told = ([*compress(of[1:-1], telling[1:-1]), of[-1]] for of in levels)
+    return [
+        f"{of[0]} ({', '.join(filter(None, said))})" for of, said in zip(levels, told, strict=True)
+    ]
 
 
 def terminal(found: Findings) -> list[doc.Table]:
@@ -228,39 +218,33 @@ def charts(found: Findings) -> list[Chart]:
     ]
 
 
-def _verdict_of(found: SteadyEntry | None) -> doc.Field:
-    if found is None:
-        return doc.Field("none")
-    said = _said(found)
-    return doc.Field(said, doc.GOOD if said == "steady" else doc.WARNING)
+def _steady(heading: str, of: Callable[[TraceEntry], SteadyEntry | None]) -> list[_Column]:
+    """The columns with the verdict on a metric and the numbers that it follows from."""
+
+    def verdict(each: _Known) -> doc.Field:
+        said = _said(found) if (found := of(each[1])) else "none"
+        tones = {"steady": doc.GOOD, "none": ""}
+        return doc.Field(said, tones.get(said, doc.WARNING))
+
+    return [
+        doc.Column(heading, verdict),
+        doc.number("Variation %", lambda e: f"{100 * found.cv:.1f}" if (found := of(e[1])) else ""),
+        doc.number("Last/first [95 %]", lambda e: _ratio(found) if (found := of(e[1])) else ""),
+    ]
 
 
-def _cv(found: SteadyEntry | None) -> str:
-    return f"{100 * found.cv:.1f}" if found else ""
-
-
-def _drift(found: SteadyEntry | None) -> str:
-    return _ratio(found) if found else ""
-
-
-def _errors(found: TraceEntry) -> str:
-    return ", ".join(f"{code}: {count}" for code, count in found.errors.items()) or "0"
-
-
-_COLUMNS: Sequence[doc.Column[_Known]] = (
+_COLUMNS: Sequence[_Column] = (
     doc.Column("Trace", lambda of: doc.cell_link(of[0].cell, name_of(of[0].cell, of[1]))),
     doc.number("Seconds", lambda of: of[1].seconds),
     doc.number("Requests/s", lambda of: of[0].value("throughput_per_s")),
-    doc.Column("Throughput", lambda of: _verdict_of(of[1].throughput)),
-    doc.number("Variation %", lambda of: _cv(of[1].throughput)),
-    doc.number("Last/first [95 %]", lambda of: _drift(of[1].throughput)),
+    *_steady("Throughput", lambda trace: trace.throughput),
     doc.number("Mean ms", lambda of: of[0].value("mean_ms")),
-    doc.Column("Response time", lambda of: _verdict_of(of[1].response)),
-    doc.number("Variation %", lambda of: _cv(of[1].response)),
-    doc.number("Last/first [95 %]", lambda of: _drift(of[1].response)),
+    *_steady("Response time", lambda trace: trace.response),
     doc.number("Stalls", lambda of: len(of[1].stalls)),
     doc.number("Table last/second third", lambda of: of[1].growth),
-    doc.number("Errors", lambda of: _errors(of[1])),
+    doc.number(
+        "Errors", lambda of: ", ".join(f"{code}: {n}" for code, n in of[1].errors.items()) or "0"
+    ),
 )
 
 
@@ -269,32 +253,29 @@ def claims(found: Findings) -> doc.Table:
     every = {row.cell.id: each for row, each in known(found)}
     cells = [row.cell for row in found.rows]
     said = traces.claims(found.definition.table(Trace), every, cells)
-    return doc.table("Claims on the traces", _CLAIMS, said)
-
-
-_CLAIMS: Sequence[doc.Column[TraceDecision]] = (
-    doc.Column("Claim", lambda each: each.claim.id),
-    doc.Column("What it says", lambda each: each.claim.text),
-    doc.Column("Expected", lambda each: each.claim.expect),
-    doc.Column("Here", lambda each: each.found),
-    doc.Column("Verdict", lambda each: doc.Field(each.verdict, TONES[each.verdict])),
-)
+    columns: list[doc.Column[TraceDecision]] = [
+        doc.Column("Claim", lambda each: each.claim.id),
+        doc.Column("What it says", lambda each: each.claim.text),
+        doc.Column("Expected", lambda each: each.claim.expect),
+        doc.Column("Here", lambda each: each.found),
+        doc.Column("Verdict", lambda each: doc.Field(each.verdict, TONES[each.verdict])),
+    ]
+    return doc.table("Claims on the traces", columns, said)
 
 
 def tables(found: TraceEntry) -> list[doc.Table]:
     """What happened, errors, the stalls, what backends waited for, and the table at the end."""
-    counted = found.totals | {f"pgstattuple {name}": of for name, of in found.bloat.items()}
+    bloat = {f"pgstattuple {name}": of for name, of in found.bloat.items()}
+    waits, counted = found.waits.items(), (found.totals | bloat).items()
     return [
         doc.table("What happened", _COUNTS, found.counts),
         doc.table("Errors by code", _CODES, [(found, *each) for each in found.errors.items()]),
         doc.table("Stalls", _STALLS, found.stalls[:_MOST_STALLS]),
-        _named("Backends at work, by what they wait for", ("Event", "Mean"), found.waits),
-        _named("What the database counted", ("What", "Growth, or final value"), counted),
+        doc.listed("Backends at work, by what they wait for", ("Event", "Mean"), waits, texts=1),
+        doc.listed(
+            "What the database counted", ("What", "Growth, or final value"), counted, texts=1
+        ),
     ]
-
-
-def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
-    return doc.table(caption, doc.columns_of(head, texts=1), numbers.items())
 
 
 _COUNTS: Sequence[doc.Column[CountEntry]] = (

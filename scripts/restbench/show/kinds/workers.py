@@ -68,11 +68,9 @@ def sentence(grids: Sequence[Grid]) -> str:
     varying = [place for place, of in places if not of]
     parts = []
     if enough:
-        best = joined(enough)
-        parts.append(f"{span} no number of workers is shown to be faster than {best}.")
+        parts.append(f"{span} no number of workers is shown to be faster than {joined(enough)}.")
     if varying:
-        where = joined(varying)
-        parts.append(f"In {where} the best number depends on the number of users.")
+        parts.append(f"In {joined(varying)} the best number depends on the number of users.")
     return " ".join(parts)
 
 
@@ -109,7 +107,7 @@ def _throughputs(grid: Grid) -> doc.Table:
         lines.setdefault(row.cell.workers, {})[row.cell.users] = text
     head = ("Workers", *(users_text(each) for each in grid.users))
     body = [[count, *map(of.get, grid.users)] for count, of in sorted(lines.items())]
-    return doc.table(f"{name(grid)}: requests/s", doc.columns_of(head, texts=0), body)
+    return doc.listed(f"{name(grid)}: requests/s", head, body, texts=0)
 
 
 def _draws(grid: Grid) -> list[str]:
@@ -138,16 +136,14 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
     for offset in sorted(offsets):
         study = 2 * known.cores + offset
         line: list[object] = [f"2·cores {offset:+d}" if offset else "2·cores"]
-        line += [
-            known.over_best(study, each) if study in known.mean_ms else None
-            for each in known.clients
-        ]
+        is_known = study in known.mean_ms
+        line += [known.over_best(study, each) if is_known else None for each in known.clients]
         for grid in grids:
             own = {r.cell.users: r for r in grid.rows if r.cell.workers == 2 * grid.cores + offset}
             line += [grid.over_best(own[u]) if u in own else None for u in grid.users]
         body.append(line)
     caption = "Throughput over that of the best of its column (ratios, no milliseconds)"
-    return doc.table(caption, doc.columns_of(head, texts=1), body)
+    return doc.listed(caption, head, body, texts=1)
 
 
 def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
@@ -177,14 +173,10 @@ def _chart(grid: Grid) -> theme.Chart:
         f"Colour: the ratio to the best of its column, darkest from {100 * CLASSES[0]:.0f} % on. "
         f"±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
-    return theme.Chart(
-        name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",
-        title=f"Workers and users: {name(grid)}",
-        caption=caption,
-        description=f"{name(grid)}. {caption} {' '.join(sentences(grid))}",
-        panels=tuple(_panel(grid, metric) for metric in _METRICS),
-        panel_px=330,
-    )
+    file = f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}"
+    title, description = name(grid), f"{name(grid)}. {caption} {' '.join(sentences(grid))}"
+    panels = tuple(_panel(grid, metric) for metric in _METRICS)
+    return theme.Chart(file, f"Workers and users: {title}", caption, description, panels, 330)
 
 
 def _panel(grid: Grid, metric: str) -> theme.View:

@@ -81,8 +81,7 @@ def _verdict(leader: Leader) -> doc.Field:
 
 
 RATIO_TO_NEXT: doc.Column[Leader] = doc.number(
-    "Ratio to next [95 %]",
-    lambda each: ratio_text(each.comparison) if each.comparison else "",
+    "Ratio to next [95 %]", lambda each: ratio_text(each.comparison) if each.comparison else ""
 )
 _FIRST: Sequence[doc.Column[Leader]] = (
     doc.Column("Service", lambda each: each.scope),

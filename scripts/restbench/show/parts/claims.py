@@ -50,7 +50,7 @@ def of(found: Findings) -> list[doc.Section | None]:
         doc.section(
             "claims",
             title if known else none,
-            _intro(found),
+            (*_intro(found), " Open a claim to see its ratios." * bool(known)),
             *found.figures("claims"),
             *(_claim(each, found) for each in known),
         ),
@@ -63,13 +63,13 @@ def of(found: Findings) -> list[doc.Section | None]:
     ]
 
 
-def _intro(found: Findings) -> doc.Inline:
+def _intro(found: Findings) -> tuple[str | doc.Link, ...]:
     file = "file of claims and tests"
     sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
         "Each claim is a set of ratios. How it is tested was fixed before the run in the ",
         found.link(found.folder.claims_file, file) or file,
-        f" (sha256 {sha256[:16]}). Open a claim to see its ratios.",
+        f" (sha256 {sha256[:16]}).",
     )
 
 
