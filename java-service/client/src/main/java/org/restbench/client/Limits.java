@@ -24,7 +24,10 @@ public record Limits(
         boolean ordered) {
     private static final int MOST = 100_000;
 
-    /** 64 calls in flight, 16 messages in a buffer, 30 s per call, 64 MiB per answer; no whole, retries or order. */
+    /**
+     * 64 calls in flight, 16 messages in a buffer, 30 s per call, no bound for the batch, 64 MiB per answer, no
+     * retries, outcomes in the order of finishing.
+     */
     public static final Limits DEFAULT =
             new Limits(64, 16, Duration.ofSeconds(30), null, 64 << 20, Retries.NONE, false);
 
