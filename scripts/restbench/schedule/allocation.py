@@ -19,9 +19,9 @@ from restbench.store.trials import BEFORE_TRIALS_S, TrialFile
 #: A block has at least this share of the duration in its profile, however long earlier blocks took.
 LEAST_BLOCK_PART = 0.5
 #: A planned block may be so many times as long as the last one had to be. With less, the cells that
-#: have trials in any case would leave no time for the ratios that claims need; with more, the run
-#: would have fewer blocks.
-SPARE_TIMES = 1.25
+#: have trials in any case would leave no time for the ratios that claims need. With more, a slow
+#: machine would have no time for further blocks, which are shorter and measure these ratios only.
+SPARE_TIMES = 1.1
 #: Where open claims need the time, other quick cells are measured in at most so many blocks, and
 #: cells slower than QUICK_S in as many as an interval needs (FEWEST_BLOCKS).
 QUICK_BLOCKS = 5
