@@ -48,8 +48,8 @@ def block_seconds(order: Order, run: Run, number: int, needed: Collection[str] =
     """The duration of a block. The planned blocks to come share the time that is left of the run,
     without its long windows; earlier blocks may have taken more than their share. They are at most
     as long as the profile says, or SPARE_TIMES as long as the last one had to be, and no shorter
-    than `shortest_s`. Blocks beyond the planned ones are as long as
-    the profile says, or shorter (`_further_s`)."""
+    than `shortest_s`. Blocks beyond the planned ones are as long as the profile says, or shorter
+    (`_further_s`)."""
     profile, least_s = order.profile, shortest_s(order, run)
     if number > profile.blocks:
         return min(_further_s(order, run, needed), max(profile.block_s, least_s))
