@@ -26,7 +26,7 @@ from restbench.drive.payload import files_of
 from restbench.experiment import experiment
 from restbench.experiment.cell import Build, ServiceName
 from restbench.experiment.order import Order, plan
-from restbench.experiment.profile import LONG_MINUTES
+from restbench.experiment.profile import LONG_MINUTES, LONG_TIMES
 from restbench.experiment.records import Calibration, Interruption, Manifest, Microbench
 from restbench.experiment.selection import Where
 from restbench.failures import (
@@ -327,7 +327,7 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
 
 def order_to_extend(run: Run, minutes: float) -> Order:
     """The order that extends a run: at least one block more, and others while a claim is undecided
-    and there is time, each as long as the run's blocks on average. Raises BadConfiguration where
+    and there is time, at most as long as the run's blocks on average. Raises BadConfiguration where
     the run has no finished block, or compares builds."""
     manifest = run.manifest()
     if manifest.builds:
@@ -343,6 +343,8 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + max(minutes, max(took_s) / 60)
+    # Blocks of only what open claims need are shorter than the run's blocks on average.
+    times = LONG_TIMES if loaded.traits.leaves_out else 1
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
         profile = profile.lasting(total_minutes)
@@ -350,7 +352,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         "minutes": total_minutes,
         "block_minutes": block_minutes,
         "blocks": len(took_s) + 1,
-        "blocks_max": len(took_s) + max(1, int(minutes / block_minutes)),
+        "blocks_max": len(took_s) + max(1, int(times * minutes / block_minutes)),
     }
     profile = profile.model_copy(update=longer)
     cells = {each.cell for each in manifest.plan}

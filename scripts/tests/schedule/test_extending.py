@@ -34,7 +34,7 @@ def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_h
     assert order.claims_text == finished.claims_file.read_text()
     assert order.experiment_text == finished.experiment_file.read_text()
     assert order.profile.block_s == 300
-    assert (order.profile.blocks, order.profile.blocks_max) == (3, 5)
+    assert (order.profile.blocks, order.profile.blocks_max) == (3, 2 + 10)
     assert allocation.block_seconds(order, finished, 3) == 300
 
 
@@ -111,4 +111,4 @@ def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) ->
         finished.trials.finish(each.block, each.began)
     order = begin.order_to_extend(finished, 0.26)
     assert order.profile.block_s == pytest.approx(5.0)
-    assert order.profile.blocks_max == 2 + 3
+    assert order.profile.blocks_max == 2 + 9
