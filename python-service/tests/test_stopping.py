@@ -110,7 +110,8 @@ def test_ctrl_c_while_a_server_is_imported_ends_it_without_a_word(
 
 def test_ctrl_c_during_the_first_import_ends_the_service_without_a_word() -> None:
     program = """
-import os, runpy, sys
+import _signal, os, runpy, sys
+_signal.signal(_signal.SIGINT, _signal.default_int_handler)  # shells ignore it in the background
 class Interrupting:
     def find_spec(name, *_):
         if name == "signal":

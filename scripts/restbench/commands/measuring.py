@@ -129,7 +129,7 @@ def order_for(
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
         text = toml_file.content(file)
         claims = toml_file.parse(text, claim_file.Claims, file)
-        claim_file.check_complexities(claims, loaded.all_cells(), str(file))
+        claim_file.check_complexities(claims, loaded.levels, str(file))
         claims_text = text.decode("utf-8")
     selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)

@@ -4,7 +4,7 @@ expected of these ratios."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -267,14 +267,13 @@ def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
     return toml_file.read(path, Claims, cores_allowed)
 
 
-def check_complexities(claims: Claims, cells: Sequence[Cell], source: str) -> None:
-    """Raises BadConfiguration where a claim names a complexity that none of the experiment's cells
-    has. Without this check it would just be "not measured" in every run."""
-    allowed = dict.fromkeys(cell.complexity for cell in cells)
+def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:
+    """Raises BadConfiguration where a claim names a complexity that the experiment does not define.
+    Without this check it would just be "not measured" in every run."""
     for claim in claims.claims:
         for cell in claim.cells:
-            if cell.complexity not in allowed:
+            if cell.complexity not in defined:
                 raise BadConfiguration(
-                    f"{source}: claims.{claim.id}: complexity: '{cell.complexity}' is not one that "
-                    f"the experiment's cells have: {', '.join(allowed)}"
+                    f"{source}: claims.{claim.id}: complexity: '{cell.complexity}' is not one of "
+                    f"the experiment's: {', '.join(defined)}"
                 )

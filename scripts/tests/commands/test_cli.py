@@ -235,28 +235,6 @@ def test_output_that_nobody_reads_ends_the_command_without_a_word(
         assert (done.returncode, done.stderr) == (130, "")
 
 
-@pytest.mark.parametrize("command", ["plan", "run"])
-def test_a_claim_on_a_complexity_that_no_cell_has_is_one_line(tmp_path: Path, command: str) -> None:
-    text = store.experiment_file("thesis").read_text(encoding="utf-8")
-    claims = (EXPERIMENTS / "claims" / "thesis.toml").read_text(encoding="utf-8")
-    unused = "[complexities]\nunused = { rows = 3, inner = 3, columns = 3 }\n"
-    mine = tmp_path / "mine.toml"
-    mine.write_text(
-        text.replace("[complexities]\n", unused).replace("claims/thesis.toml", "claims.toml")
-    )
-    (tmp_path / "claims.toml").write_text(
-        claims.replace('complexity = "low"', 'complexity = "unused"', 1)
-    )
-    done = restbench(command, str(mine), "--profile", "quick")
-    assert done.returncode == 2
-    where, _, allowed = done.stderr.partition("'unused'")
-    assert where == f"restbench: {tmp_path}/claims.toml: claims.J1: complexity: "
-    assert allowed.startswith(" is not one that the experiment's cells have: ")
-    assert "low" in allowed
-    assert "unused" not in allowed
-    assert done.stderr.count("\n") == 1
-
-
 def test_without_an_output_a_command_does_its_work() -> None:
     line = f'"{sys.executable}" -c "from restbench.cli import main; main()" plan thesis >&-'
     done = subprocess.run(

@@ -20,6 +20,7 @@ from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims
 from restbench.show import files, report, terminal
+from restbench.show.charts import npb as pictures
 from restbench.show.charts import theme
 from restbench.show.document import Field, Link, Table
 from restbench.show.kinds import npb
@@ -107,7 +108,7 @@ def test_a_refused_class_is_said_to_be_refused_and_why() -> None:
 def test_a_cell_that_was_not_reached_is_shown_and_drawn_nowhere() -> None:
     rows = [row(cell("CG-A"), BLOCKS), row_of(cell("IS-A"), []), row_of(cell("CG-A-on-1"), [])]
     assert line_of(rows, "IS", "A")[2:9] == ["", "", "", "", "", "", "not measured"]
-    assert npb.by_cores(rows, is_speed_up=False) is None
+    assert pictures.by_cores(rows, is_speed_up=False) is None
 
 
 def test_the_table_for_programs_has_the_ratios_with_their_ends() -> None:
@@ -158,7 +159,7 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
         *scaled("java", "shared-pool", {1: 4.0, 2: 2.0}),
         *scaled("python", "process-per-element", {1: 6.0, 2: 4.0}),
     ]
-    _, time, speed_up = npb.charts(rows)
+    _, time, speed_up = pictures.charts(rows)
     assert time is not None and speed_up is not None
     seconds, ups = (
         {(each["series"], each["x"]): each["y"] for each in data_of(chart)}
@@ -182,7 +183,7 @@ def test_the_services_never_look_alike_and_a_technique_looks_the_same_in_every_f
         *scaled("python", "serial", {1: 6.0, 2: 4.0}),
     ]
     looks = dict[str, tuple[str, str]]()
-    for chart in npb.charts(rows):
+    for chart in pictures.charts(rows):
         assert chart is not None
         assert chart.series is not None
         its = {label: theme.style(number) for label, number in chart.series.items()}
@@ -194,7 +195,7 @@ def test_the_services_never_look_alike_and_a_technique_looks_the_same_in_every_f
 
 
 def test_the_axis_of_cores_has_whole_numbers() -> None:
-    _, time, _ = npb.charts(scaled("java", "shared-pool", {1: 4.0, 2: 2.0}))
+    _, time, _ = pictures.charts(scaled("java", "shared-pool", {1: 4.0, 2: 2.0}))
     assert time is not None
     words = re.findall(r"<text[^>]*>([^<]*)</text>", theme.svg(time))
     assert {"1", "2"} <= set(words)
@@ -202,8 +203,8 @@ def test_the_axis_of_cores_has_whole_numbers() -> None:
 
 
 def test_without_one_core_there_is_no_figure() -> None:
-    assert npb.charts(scaled("java", "shared-pool", {2: 2.0})) == [None, None, None]
-    assert npb.by_cores([row(cell("CG-A"), BLOCKS)], is_speed_up=False) is None
+    assert pictures.charts(scaled("java", "shared-pool", {2: 2.0})) == [None, None, None]
+    assert pictures.by_cores([row(cell("CG-A"), BLOCKS)], is_speed_up=False) is None
 
 
 @pytest.mark.parametrize("kernel", ["IS", "CG", "MG", "FT"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from restbench.analyse import npb
-from restbench.analyse.comparison import combine, series
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
 from restbench.experiment.columns import readable
@@ -19,8 +19,8 @@ from restbench.judge import study, trust
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest, lines, theme
-from restbench.show.charts.lines import Line, Point
+from restbench.show.charts import npb as pictures
+from restbench.show.charts.npb import technique
 from restbench.show.findings import Findings, View
 
 #: The times and rates that are shown of each cell.
@@ -70,15 +70,11 @@ def of(found: Findings) -> Kernels:
     return Kernels(npb.ranked(found.rows), found.definition.table(Npb).published)
 
 
-def _technique(row: Row) -> str:
-    return wording.strategy_name(row.cell)
-
-
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel: geometric means over all rows that have both times."""
     parts = [
         f"{mean:.2f} ({technique})"
-        for technique, rows in grouped(found.served, _technique).items()
+        for technique, rows in grouped(found.served, technique).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not parts:
@@ -111,7 +107,7 @@ def explanation(rows: Sequence[Row]) -> list[str]:
     """Why a service can look faster than normal execution, a sentence per technique: its ratio to a
     fresh process is the effect of warming up times the effect of the service itself."""
     known = [row for row in rows if all(ratio(row, name).estimate for name in RATIOS)]
-    return [_sentence(*each) for each in grouped(known, _technique).items()]
+    return [_sentence(*each) for each in grouped(known, technique).items()]
 
 
 def _sentence(technique: str, rows: Sequence[Row]) -> str:
@@ -147,7 +143,7 @@ def page(found: Findings, its: Kernels) -> doc.Section | None:
         "NAS kernels in a process of their own and in the service",
         [*explanation(its.served), *soap(its.served)],
         *found.figures("npb"),
-        *doc.table_each("seconds", _times(its.published), its.served, _technique),
+        *doc.table_each("seconds", _times(its.published), its.served, technique),
         _clients(its.served),
         _of_study(its),
         _NO_RESULT,
@@ -174,7 +170,7 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
         _study("Study", published, lambda its: its.ratio),
     ]
     caption = "seconds, medians; study on its own machine"
-    tables = doc.table_each(caption, columns, found.served, _technique)
+    tables = doc.table_each(caption, columns, found.served, technique)
     return [*tables, *explanation(found.served), *soap(found.served)]
 
 
@@ -316,88 +312,12 @@ def _record(row: Row, published: PublishedTable) -> dict[str, object]:
     return fields
 
 
-def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
-    """The charts of these rows: the cost of the service, then time and speed-up over cores."""
-    return [cost(rows), by_cores(rows, is_speed_up=False), by_cores(rows, is_speed_up=True)]
-
-
-def _styles(rows: Sequence[Row]) -> dict[str, int]:
-    """The style of each technique, in all charts: the two services share strategies, so a
-    strategy's own style does not tell them apart."""
-    return {technique: number for number, technique in enumerate(grouped(rows, _technique))}
-
-
-def cost(rows: Sequence[Row]) -> theme.Chart | None:
-    """The kernel's own time in the warm service over that in a warm process: a panel per technique,
-    a line per kernel and class. None where no row has both."""
-    known = (row for row in rows if ratio(row, "service/warm").estimate is not None)
-    panels = grouped(known, _technique)
-    return forest.chart(
-        "npb-cost",
-        "What does the service cost a kernel?",
-        "The kernel's own time in the warm service, divided by that in a warm process of its own, "
-        "with its 95 % interval over blocks. Within the band a difference does not count. A hollow "
-        "symbol has one block and no interval.",
-        forest.panels(panels, "In the service / in its own process", _cost),
-        _styles(rows),
-    )
-
-
-def _cost(row: Row) -> forest.Entry:
-    found = ratio(row, "service/warm")
-    is_sure = found.ratio is not None
-    return forest.compared(found, row, row.cell.complexity, _technique(row), is_sure=is_sure)
-
-
-def by_cores(rows: Sequence[Row], *, is_speed_up: bool) -> theme.Chart | None:
-    """Kernel time in a warm process over cores, or how many times faster than on one core: a panel
-    per kernel and class, a line per technique. None where no number of cores was measured."""
-    what = "Speed-up" if is_speed_up else "Kernel time"
-    y_label = "Speed-up over one core" if is_speed_up else "Kernel's own time, s"
-    scaled = [row for row in rows if work(row).cores]
-    styles = _styles(rows)
-    panels = []
-    levels = grouped(scaled, lambda row: f"{work(row).kernel}, class {work(row).npb_class}")
-    for level, group in levels.items():
-        its = tuple(
-            Line(technique, styles[technique], points)
-            for technique, of in grouped(group, _technique).items()
-            if (points := _points(technique, of, is_speed_up=is_speed_up))
-        )
-        panels += [lines.Panel(level, y_label, its, has_ticks=True)] if its else []
-    return lines.chart(
-        "npb-speed-up" if is_speed_up else "npb-time",
-        f"{what} against the number of cores, without the service",
-        "The kernel's own time in a warm process that may use this number of cores, with as many "
-        "threads (Java) or processes (Python). Points are geometric means over the blocks, with "
-        "the 95 % t interval (of the logarithms) where there are enough blocks.",
-        panels,
-        "Cores",
-        is_log=not is_speed_up,
-    )
-
-
-def _points(technique: str, group: Sequence[Row], *, is_speed_up: bool) -> tuple[Point, ...]:
-    """The points by number of cores; none without a row on one core. A speed-up is paired over the
-    blocks."""
-    times = {work(row).cores or 0: series(row, "warm_s") for row in group}
-    if (one := times.get(1)) is None:
-        return ()
-    if is_speed_up:
-        times = {cores: combine(one, of, lambda a, b: a / b) for cores, of in times.items()}
-    return tuple(
-        lines.mean_point(cores, list(of.values.values()), name=f"{technique}, {cores} cores")
-        for cores, of in sorted(times.items())
-        if of.values
-    )
-
-
 VIEW = View(
     of,
     page,
     sentence,
     sure,
-    lambda its: charts(its.rows),
+    lambda its: pictures.charts(its.rows),
     terminal,
     lambda run, its: {run.npb_csv: [_record(row, its.published) for row in its.rows]},
 )
