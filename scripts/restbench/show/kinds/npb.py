@@ -73,8 +73,8 @@ def of(found: Findings) -> Kernels:
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel: geometric means over all rows that have both times."""
     parts = [
-        f"{mean:.2f} ({technique})"
-        for technique, rows in grouped(found.served, technique).items()
+        f"{mean:.2f} ({name})"
+        for name, rows in grouped(found.served, technique).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not parts:
@@ -110,11 +110,11 @@ def explanation(rows: Sequence[Row]) -> list[str]:
     return [_sentence(*each) for each in grouped(known, technique).items()]
 
 
-def _sentence(technique: str, rows: Sequence[Row]) -> str:
+def _sentence(name: str, rows: Sequence[Row]) -> str:
     means = {name: _mean(rows, name) for name in RATIOS}
     costs_ms = [each for row in rows if (each := series(row, "overhead_ms").median) is not None]
     return (
-        f"{technique}, geometric means over {len(rows)} kernels and classes: in the service / "
+        f"{name}, geometric means over {len(rows)} kernels and classes: in the service / "
         f"fresh process {means['service/fresh']:.3f} = warm / fresh "
         f"{means['warm/fresh']:.3f} (the effect of warming up) × service / warm "
         f"{means['service/warm']:.3f} (the effect of the service itself); at the client / warm "
