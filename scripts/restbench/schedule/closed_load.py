@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, LoadResult
 from restbench.experiment.cell import Cell
+from restbench.experiment.profile import MOST_BLOCKS
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.observe import connections
@@ -294,10 +295,12 @@ class ClosedDriver:
         return found
 
     def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
-        """The largest number of blocks in which a slow cell is measured."""
+        """The largest number of blocks in which a slow cell is measured. One that an open claim
+        needs is measured in every block beyond the planned ones: from the fourth block on, a
+        verdict has to be confirmed by the next block."""
         if cell.id in self.here.needed:
             # One more, as the cell that it is compared with may be missing in its first block.
-            return 1 + FEWEST_BLOCKS
+            return 1 + FEWEST_BLOCKS if self.here.block <= self.here.planned else MOST_BLOCKS
         return 1 if is_short_of_time else MOST_SLOW_TRIALS
 
     def _not_measured(self, cell: Cell, why: str) -> None:

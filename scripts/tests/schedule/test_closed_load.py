@@ -206,12 +206,13 @@ def test_where_one_request_shows_that_a_cell_is_over_the_limit_it_needs_no_pilot
     assert (which in short_loads) is is_piloted
 
 
-@pytest.mark.parametrize(("planned", "needed", "last"), [(3, (), 5), (5, {SLOW.id}, 6)])
+@pytest.mark.parametrize(("planned", "needed", "last"), [(3, (), 5), (5, {SLOW.id}, 7)])
 def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or_if_needed(
     tmp_path: Path, planned: int, needed: Iterable[str], last: int
 ) -> None:
     """Two claims could never be decided: one of their cells took a little more than the bound. An
-    undecided claim needs it from the fourth block on, for an interval of blocks that are shared."""
+    undecided claim needs it from the fourth block on, for an interval of blocks that are shared.
+    A third claim had a verdict after four such blocks, and no further one confirmed it."""
     elapsed = np.full(60, 3_000_000, np.int64)
     for number in range(1, 8):
         expected = 1 if number == 1 or 4 <= number <= last else None
