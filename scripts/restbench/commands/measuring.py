@@ -271,6 +271,7 @@ def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
         except (Interrupted, StorageProblem, ChangedDuringRun) as stop:
             if not run.manifest_file.exists():
                 raise
+            # What is kept is also said where the output was closed, which else ends quietly.
             kind = Interrupted if isinstance(stop, Interrupted) else type(stop)
             raise kind(
                 f"{stop}; the measurements are kept: 'restbench report latest' shows them"

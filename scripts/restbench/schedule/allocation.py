@@ -4,7 +4,7 @@ time for one more (method, rules 2, 3 and 6)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from restbench.experiment.cell import Cell
@@ -131,11 +131,12 @@ def enough_blocks(response_s: float, slow_s: float) -> int:
 
 
 def still_measured(
-    order: Order, file: TrialFile, groups: Iterable[TrialGroup], needed: Collection[str]
+    order: Order, file: TrialFile, groups: Sequence[TrialGroup], needed: Collection[str]
 ) -> tuple[TrialGroup, ...]:
     """The groups without the cells that the next block would not measure: those known to be over
     the profile's limit, and those with enough blocks where open claims need the time for others. So
-    the block neither checks these cells nor starts services for them alone."""
+    the block neither checks these cells nor starts services for them alone. All groups where no
+    cell is left: the block then says of each cell why it has no trials."""
     known, tried, profile = known_response_s(file), file.tried(), order.profile
 
     def is_measured(cell: Cell) -> bool:
@@ -148,7 +149,7 @@ def still_measured(
         return not needed or blocks < enough_blocks(response_s, profile.slow_round_s)
 
     left = [replace(each, cells=tuple(filter(is_measured, each.cells))) for each in groups]
-    return tuple(each for each in left if each.cells)
+    return tuple(each for each in left if each.cells) or tuple(groups)
 
 
 def least_trials_s(order: Order, file: TrialFile, cells: Collection[str]) -> float:

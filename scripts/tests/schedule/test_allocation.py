@@ -120,6 +120,14 @@ def test_a_block_leaves_out_what_is_too_slow_and_where_claims_need_the_time_what
     assert measured_for({SLOW.id, TOO_SLOW.id}) >= {SLOW, TOO_SLOW}
 
 
+def test_a_block_of_which_every_cell_is_too_slow_leaves_none_out(tmp_path: Path) -> None:
+    """A load generator for no cell at all would have no users."""
+    order, run = long_run(tmp_path, 1)
+    plan = tuple(each for each in order.plan if each.cell == TOO_SLOW)
+    (group,) = allocation.groups_of(replace(order, plan=plan), run)
+    assert group.cells == (TOO_SLOW,)
+
+
 def test_a_further_block_lasts_for_its_start_and_for_what_claims_need(tmp_path: Path) -> None:
     order, run = long_run(tmp_path, 5)
     quick, slow = {NEEDED.id}, {IN_TABLES.id, TOO_SLOW.id}
