@@ -109,6 +109,10 @@ def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
     assert bottleneck.summary([found]).startswith("A core limits none of 1 techniques; by the")
 
 
+def test_a_run_without_results_has_no_line_on_its_bottleneck() -> None:
+    assert bottleneck.summary([]) == ""
+
+
 def test_cores_that_others_keep_busy_are_the_limit_and_it_is_said() -> None:
     (found,) = families([level(60, 1420.0, machine_cpu_pct=99.0)], TWO, 0)
     assert found.levels[0].notes == (

@@ -51,7 +51,9 @@ def families(run: RunExport, rows: Sequence[Row]) -> list[Family]:
 
 
 def summary(known: Sequence[Family]) -> str:
-    """For how many techniques a station of the model is the limit."""
+    """For how many techniques a station of the model is the limit; empty without techniques."""
+    if not known:
+        return ""
     limited = [each for each in known if not each.has_idle_cores]
     text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
     if with_others := [each for each in limited if each.busy < tiers.SATURATED]:
