@@ -26,6 +26,7 @@ from restbench.judge.verdicts import (
 )
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
+from restbench.store.trials import last_block_minutes
 
 WORDS: dict[str, str] = {
     **{name: name.rpartition("_")[0].replace("_", " ") for name in get_args(Metric)},
@@ -148,8 +149,7 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
     if not run.claims_file.exists():
         return []
     claims = claim_file.load(run.claims_file, run.cores_allowed())
-    minutes = sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
-    return decide(claims, rows, run.proofs(), minutes)
+    return decide(claims, rows, run.proofs(), last_block_minutes(run.trials.blocks()))
 
 
 def decisions_of(exported_run: RunExport) -> list[Decision]:
@@ -159,21 +159,22 @@ def decisions_of(exported_run: RunExport) -> list[Decision]:
         return []
     name = f"{exported_run.run}/claims.toml"
     found = toml_file.parse(text.encode(), Claims, name, exported_run.cores_allowed)
-    return decide(
-        found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
-    )
+    manifest, rows = exported_run.manifest, rows_of(exported_run)
+    minutes = manifest.last_block_minutes
+    if minutes is None:  # an older run: the average
+        minutes = manifest.minutes / max(1, len({each.block for each in exported_run.blocks}))
+    return decide(found, rows, exported_run.proofs, minutes)
 
 
 def decide(
     claims: Claims,
     rows: Sequence[Row],
     proofs: Sequence[Proof],
-    minutes: float | None = None,
+    block_minutes: float | None = None,
 ) -> list[Decision]:
     """A decision for each claim, in the order of the file, from one run's rows and proofs. Without
-    `minutes`, which the run's blocks took with starts and warm-up, `more_minutes` is not known."""
-    blocks = len({each.block for row in rows for each in row.measured})
-    block_minutes = minutes / blocks if minutes is not None and blocks else None
+    `block_minutes`, which one more block takes with starts and warm-up, `more_minutes` is not
+    known."""
     run = _Run(rows, proofs, claims.margin, block_minutes, _warned(rows, proofs))
     found = [_decide(claim, run) for claim in claims.claims]
     trimmed = [

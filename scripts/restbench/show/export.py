@@ -21,7 +21,7 @@ from restbench.store import exported, quoted, store
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
 from restbench.store.traces import FullTrace
-from restbench.store.trials import Block
+from restbench.store.trials import Block, last_block_minutes
 
 #: The facts in a machine's description that are versions.
 VERSIONS = (
@@ -127,6 +127,7 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> exported.ManifestEntry:
     return exported.ManifestEntry(
         **manifest.model_dump(include=same),
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
+        last_block_minutes=last_block_minutes(blocks),
         interruptions=len(run.interruptions()),
         interrupted=tuple(run.interruptions()),
         planned_blocks=max((each.block for each in manifest.plan), default=0),

@@ -260,6 +260,8 @@ class ManifestEntry(RunRecord):
 
     minutes: float
     """The total time of the finished blocks."""
+    last_block_minutes: float | None = None
+    """The time of the last of them; None in older runs."""
     interruptions: Count = 0
     interrupted: tuple[Interruption, ...] = ()
     planned_blocks: Count | None = None

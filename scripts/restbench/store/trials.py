@@ -148,6 +148,12 @@ class Block:
         return taken_s - float(self.facts.get(SPARE_S, taken_s))
 
 
+def last_block_minutes(blocks: Sequence[Block]) -> float | None:
+    """How long the last finished block took: what one more block takes; None before the first."""
+    seconds = [each.seconds for each in blocks if each.seconds]
+    return seconds[-1] / 60 if seconds else None
+
+
 @dataclass(frozen=True)
 class Event:
     """Something that happened in a run, other than a trial."""

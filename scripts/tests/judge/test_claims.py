@@ -113,7 +113,7 @@ def test_a_part_that_only_stands_beside_decides_nothing() -> None:
 def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -> None:
     """Not the widest of all parts: J2's "falls" and "to no less than 0.8"."""
     file = claim(part("less"), part("not less", more="margin = 0.25"))
-    (found,) = claims.decide(file, rows(times(0.93, 0.08)), (), 12.0)
+    (found,) = claims.decide(file, rows(times(0.93, 0.08)), (), 12.0 / 5)
     undecided, held = found.parts
     assert (undecided.verdict, held.verdict) == ("too-imprecise", "reproduced")
     width = undecided.comparison.half_width_pct
@@ -122,8 +122,8 @@ def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -
     minutes = 12 * (times_more - 1)
     assert found.headline == f"too imprecise (± {width:.1f} %, {minutes:.0f} minutes more)"
     longer = [*rows(times(0.93, 0.08)), row("java thread-pool low 10", 2 * times(1.0))]
-    (same,) = claims.decide(file, longer, (), 24.0)
-    assert same.headline == found.headline, "a block takes as long, and these cells have five"
+    (same,) = claims.decide(file, longer, (), 12.0 / 5)
+    assert same.headline == found.headline, "the blocks of these cells count, which are five"
     unknown = decided(file, rows(times(0.93, 0.08)))
     assert unknown.headline == f"too imprecise (± {width:.1f} %)"
 
@@ -159,7 +159,7 @@ def test_of_two_undecided_parts_the_one_that_takes_longer_is_named() -> None:
         *rows(2 * times(1.1, 0.22), 2 * BASE),
         row("java thread-pool low 10", times(1.0, 0.30)[:2]),
     ]
-    (found,) = claims.decide(file, measured, (), 10.0)
+    (found,) = claims.decide(file, measured, (), 1.0)
     few, many = found.parts
     of_few, of_many = (more_times(each.comparison, "greater") or 0 for each in found.parts)
     assert of_few > of_many
