@@ -111,7 +111,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
             batch = batches.with_team_sizes(batch, alone.one)
             found.append((batch, program.batch(batch)))
         console.print(_table(found, delay_ms, alone, len(only or range(calls))))
-    _judge([result for _, result in found])
+    _judge([result for _, result in found], alone.wrong)
 
 
 def _checked(
@@ -206,8 +206,10 @@ def _table(
     return table
 
 
-def _judge(results: Sequence[BatchResult]) -> None:
+def _judge(results: Sequence[BatchResult], wrong_before: int = 0) -> None:
     if wrong := sum(each.wrong for each in results):
         raise WrongAnswers(f"{wrong} products were wrong")
+    if wrong_before:
+        raise WrongAnswers(f"{wrong_before} products of the warm-up were wrong")
     if failed := sum(each.outcomes - each.done for each in results):
         raise CellsFailed(f"{failed} calls failed")

@@ -14,7 +14,8 @@ from restbench.drive import npb_runs
 from restbench.drive.npb_runs import KernelRun, Program
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.npb import CLASSES, Work
-from restbench.machine import machine_lock, watch
+from restbench.failures import BadConfiguration
+from restbench.machine import machine_lock, process, watch
 
 RUN_MAX_S = 3600.0
 
@@ -40,6 +41,8 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
 ) -> None:
     """Run a NAS kernel without HTTP, under any technique."""
     name = _checked(kernel, npb_class, language, strategy)
+    if cores and process.output(["taskset", "-c", cores, "true"]):
+        raise BadConfiguration(f"--cores {cores}: taskset -c takes no such list here")
     machine_lock.take()
     program = Program(name, strategy, Work(kernel, npb_class), repeat, cores or None)
     with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:

@@ -15,7 +15,7 @@ from restbench.drive import call_client, monitor, payload
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Shape
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import process
 
 #: Number of different request bodies of a batch, which its calls use in rotation.
@@ -72,9 +72,15 @@ def measure_single_call(
     """Measure the cost of a single call: warm up client and service with each strategy for at most
     `max_s`, then make sequential calls. `batch` has their URL; its log is overwritten.
 
-    The CPU times are those of the strategy that uses the least.
+    The CPU times are those of the strategy that uses the least. EnvironmentProblem where the first
+    call gets no answer in its time limit: all the others would wait as long.
     """
-    cheapest, wrong = [], 0
+    first = client.batch(replace(batch, strategy="sequential", threads=1, calls=1, log=None))
+    if "TIMEOUT" in first.failed:
+        raise EnvironmentProblem(
+            f"the service at {service.base_url} has not answered a call in {batch.per_call_s:g} s"
+        )
+    cheapest, wrong = [], first.wrong
     for strategy in strategies:
         asked = replace(batch, strategy=strategy, threads=WARM_THREADS, log=None)
         ends, before_s, calls = time.monotonic() + max_s, float("inf"), FIRST_WARM_CALLS

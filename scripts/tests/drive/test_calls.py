@@ -23,7 +23,7 @@ from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Cell, Shape
-from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, WrongAnswers
 from restbench.schedule.calls import CallsDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 
@@ -207,6 +207,8 @@ def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
         command._judge([RESULT, failed])
     with pytest.raises(WrongAnswers, match="1 products were wrong"):
         command._judge([failed, RESULT.model_copy(update={"wrong": 1})])
+    with pytest.raises(WrongAnswers, match="2 products of the warm-up were wrong"):
+        command._judge([failed], 2)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,21 @@ def test_wrong_answers_to_the_calls_of_a_warm_up_are_counted(
     service: Any = SimpleNamespace(pids=tuple)
     monkeypatch.setattr(batches, "made", lambda it, batch: (it.batch(batch), LINES))
     found = batches.measure_single_call(client, service, BATCH, [BATCH.strategy], -1.0)
-    assert found.wrong == 2, "one while it was warmed up, one of the calls alone"
+    assert found.wrong == 3, "the first call, one while it was warmed up, one of the calls alone"
+
+
+def test_a_service_that_answers_no_call_is_told_after_one() -> None:
+    asked: list[Batch] = []
+
+    def batch(made: Batch) -> BatchResult:
+        asked.append(made)
+        return RESULT.model_copy(update={"done": 0, "failed": {"TIMEOUT": made.calls}})
+
+    client: Any = SimpleNamespace(name="java", batch=batch)
+    service: Any = SimpleNamespace(pids=tuple, base_url="http://here")
+    with pytest.raises(EnvironmentProblem, match="http://here has not answered a call in 30 s"):
+        batches.measure_single_call(client, service, BATCH, [BATCH.strategy], -1.0)
+    assert [(each.strategy, each.calls) for each in asked] == [("sequential", 1)]
 
 
 def test_a_client_that_is_not_told_how_many_threads_has_one_a_core_where_none_waits(

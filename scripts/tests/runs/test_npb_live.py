@@ -108,6 +108,8 @@ def test_a_kernel_that_is_not_verified_ends_the_command_with_its_code(tmp_path: 
         (("CG", "W30"), "CLASS: 'W30' is not one of S, W, A, B, C"),
         (("CG", "S", "--language", "go"), "--language: 'go' is not one of java, python"),
         (("CG", "S", "--strategy", "pool"), "--strategy: 'pool' is not one of serial"),
+        (("CG", "S", "--cores", "1023"), "--cores 1023: taskset -c takes no such list here"),
+        (("CG", "S", "--cores", "x"), "--cores x: taskset -c takes no such list here"),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_there_is(

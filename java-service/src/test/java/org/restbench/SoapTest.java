@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.transport.http.HTTPConduit;
@@ -275,6 +276,7 @@ class SoapTest {
                 bytes -> ENVELOPE + " ".repeat(bytes),
                 bytes -> ENVELOPE.replace("<matrixOne>", "<matrixOne " + "a".repeat(bytes) + "=\"\">"),
                 bytes -> ENVELOPE.replace("</multiply>", "<a/>".repeat(bytes / 4) + "</multiply>"),
+                bytes -> ENVELOPE.replace("<matrixOne>", namesOfOneHashCode(bytes / 39) + "<matrixOne>"),
                 bytes -> "<".repeat(bytes),
                 bytes -> "<a>".repeat(bytes / 3));
         List<String> costly = new ArrayList<>();
@@ -286,6 +288,13 @@ class SoapTest {
             }
         }
         assertThat(costly).isEmpty();
+    }
+
+    private static String namesOfOneHashCode(int count) {
+        return IntStream.range(1 << 17, (1 << 17) + count)
+                .mapToObj(
+                        i -> "<" + Integer.toBinaryString(i).replace("0", "Aa").replace("1", "BB") + "/>")
+                .collect(Collectors.joining());
     }
 
     private interface Hostile {

@@ -3,6 +3,8 @@ package org.restbench.soap;
 import com.ctc.wstx.api.WstxInputProperties;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
@@ -25,6 +27,12 @@ final class EnvelopeReader extends StreamReaderDelegate {
     /** Most nodes in a header: CXF makes a document of it, of many times the bytes of its text. */
     private static final int MOST_HEADER_NODES = 10_000;
 
+    /** Most different names: the parser compares a new name with all those of the same hash code. */
+    private static final int MOST_NAMES = 1000;
+
+    /** Most namespaces declared at once: the parser seeks each prefix among all of them. */
+    private static final int MOST_NAMESPACES = 100;
+
     /** CXF's factory with all its limits but one, and without lazy parsing: malformed XML is found where it is read. */
     private static final XMLInputFactory FACTORY = factory();
 
@@ -32,6 +40,8 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private EnvelopeFault fatal;
 
     private EnvelopeFault fault;
+    private final Set<String> names = new HashSet<>();
+    private int namespaces;
     private int elements;
     private int headerNodes;
     private int depth;
@@ -58,8 +68,9 @@ final class EnvelopeReader extends StreamReaderDelegate {
         private static final EnvelopeFault TOO_LARGE = new EnvelopeFault(
                 ErrorCode.TOO_LARGE,
                 "Client",
-                "the envelope has more than " + MOST_ELEMENTS + " elements, or " + MOST_HEADER_NODES
-                        + " nodes in its header");
+                "the envelope has more than " + MOST_ELEMENTS + " elements, " + MOST_HEADER_NODES
+                        + " nodes in its header, " + MOST_NAMES + " different names, or " + MOST_NAMESPACES
+                        + " namespaces at once");
 
         private static EnvelopeFault malformed(String code, String message) {
             return new EnvelopeFault(ErrorCode.MALFORMED, code, message);
@@ -150,14 +161,34 @@ final class EnvelopeReader extends StreamReaderDelegate {
     }
 
     private void count(int event) throws XMLStreamException {
-        elements += event == START_ELEMENT ? 1 : 0;
         if (!inBody && depth > ENVELOPE) {
             headerNodes += event == START_ELEMENT ? 1 + getAttributeCount() + getNamespaceCount() : 1;
         }
-        if (elements > MOST_ELEMENTS || headerNodes > MOST_HEADER_NODES) {
+        switch (event) {
+            case START_ELEMENT -> countElement();
+            case END_ELEMENT -> namespaces -= getNamespaceCount();
+            case PROCESSING_INSTRUCTION -> names.add(getPITarget());
+            default -> {}
+        }
+        if (elements > MOST_ELEMENTS
+                || headerNodes > MOST_HEADER_NODES
+                || names.size() > MOST_NAMES
+                || namespaces > MOST_NAMESPACES) {
             fatal = EnvelopeFault.TOO_LARGE;
             throw new XMLStreamException(fatal.message(), getLocation());
         }
+    }
+
+    private void countElement() {
+        elements++;
+        names.add(getLocalName());
+        for (int i = 0; i < getAttributeCount(); i++) {
+            names.add(getAttributeLocalName(i));
+        }
+        for (int i = 0; i < getNamespaceCount(); i++) {
+            names.add(getNamespacePrefix(i));
+        }
+        namespaces += getNamespaceCount();
     }
 
     private void see(int event) {
