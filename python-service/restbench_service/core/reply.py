@@ -36,7 +36,6 @@ NO_PATH = "no such path or strategy; GET /strategies lists the strategies"
 NO_WORKER = "the service has no worker free for this request now"
 NO_MEMORY = "the requests in flight hold the memory that this one needs"
 STOPPING = "the service is stopping"
-MAX_MESSAGE_CHARACTERS = 300
 JSON = "application/json"
 DATA_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -94,11 +93,7 @@ def error(
     """An error in the contract's JSON; `status` is needed only for a code that has several."""
     status = status or STATUS_OF_CODE[code]
     headers = _RETRY_LATER if status == 503 else _JSON_HEADERS
-    members = {
-        "requestId": request_id,
-        "errorCode": code,
-        "errorMessage": message[:MAX_MESSAGE_CHARACTERS],
-    }
+    members = {"requestId": request_id, "errorCode": code, "errorMessage": message}
     body = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
     return Reply(status, headers, body)
 

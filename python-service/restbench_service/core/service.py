@@ -98,23 +98,23 @@ class Core:
         self.metrics: Metrics = SharedMetrics() if settings.workers > 1 else OwnMetrics()
         self.admission.changed = self.metrics.show(
             "restbench_requests_in_flight",
-            "Requests admitted and not yet answered.",
+            "Requests that are admitted and not yet answered.",
             lambda: self.admission.in_flight,
         )
         self.delays.changed = self.metrics.show(
             "restbench_requests_delayed",
-            "Of those in flight, requests that wait for the delay they have asked for.",
+            "Requests in flight that wait for the delay that they have asked for.",
             lambda: self.delays.waiting,
         )
         self.budget.changed = self.metrics.show(
             "restbench_memory_held_bytes",
-            "Bodies, answers, queues and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
+            "Memory that is held now, of RESTBENCH_MEMORY_BUDGET_BYTES.",
             lambda: self.budget.held_bytes,
         )
         deciding = {name: it for name, it in strategies.items() if it.decisions()}
         self.metrics.show_counts(
             "restbench_decisions",
-            "Requests by where a strategy that chooses has handled them.",
+            "Requests of a strategy that chooses, by where it has run them.",
             ("strategy", "decision"),
             lambda: {
                 (name, decision): count

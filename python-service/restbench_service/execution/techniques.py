@@ -164,7 +164,7 @@ class WorkerPool(Strategy):
         except RuntimeError:
             if self._is_closed:
                 raise PoolClosedError("the threads are closed") from None
-            raise PoolFailedError("there is no thread to be had") from None
+            raise PoolFailedError("no thread can be started") from None
 
     def _run(self, job: Job, answer: "Future[bytes]") -> None:
         done = completed(lambda: job.run(InOrderLoop()))

@@ -142,7 +142,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def counts(self) -> Mapping[str, Count]:
         """See Workload."""
-        text = "Transactions that were begun again, as another one had been faster."
+        text = "Transactions that were begun again after a conflict with another one."
         return {
             "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
         }

@@ -63,6 +63,7 @@ class HttpTest {
         JsonNode adaptive = json("/health").get("adaptive");
         assertThat(adaptive.get("lowPriority").asBoolean()).isTrue();
         assertThat(adaptive.get("longFromMicros").asDouble()).isPositive();
+        assertThat(adaptive.get("sharedPoolFromMicros").asDouble()).isPositive();
         String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";
         double before = service.metric(caller);
         IntStream.range(0, 3).forEach(i -> service.multiply("adaptive"));

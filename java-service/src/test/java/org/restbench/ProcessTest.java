@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 
@@ -27,7 +28,7 @@ import org.restbench.affinity.OpenHftAffinity;
  * framework starts and stops is LifecycleTest's; that TERM cuts off no answer under any, the probe term-in-flight's.
  */
 class ProcessTest {
-    private static void exitsWith(int code, String line, Map<String, String> environment) throws Exception {
+    private static String exitsWith(int code, String line, Map<String, String> environment) throws Exception {
         Process process = ServiceProcess.launch(environment, ServiceProcess.java());
         CompletableFuture.delayedExecutor(240, TimeUnit.SECONDS)
                 .execute(process::destroyForcibly); // one that serves after all
@@ -35,11 +36,17 @@ class ProcessTest {
         assertThat(process.waitFor()).as(output).isEqualTo(code);
         assertThat(output.lines()).last().isEqualTo("restbench: " + line);
         assertThat(output).doesNotContain("\tat ", "WARN ");
+        return output;
     }
 
-    @Test
-    void a_bad_setting_is_one_line_and_exit_code_2() throws Exception {
-        exitsWith(2, "RESTBENCH_PORT='x': must be an integer from 0 to 65535", Map.of("RESTBENCH_PORT", "x"));
+    @ParameterizedTest
+    @CsvSource({
+        "RESTBENCH_PORT,x,must be an integer from 0 to 65535",
+        "RESTBENCH_HANDOFF,loop,must be left out: tomcat has no event loop"
+    })
+    void a_bad_setting_is_one_line_and_exit_code_2(String name, String value, String rule) throws Exception {
+        String output = exitsWith(2, name + "='" + value + "': " + rule, Map.of(name, value));
+        assertThat(output.lines()).hasSize(1);
     }
 
     @Test

@@ -176,7 +176,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
             switch (json.next()) {
                 case VALUE_STRING:
                     int text = json.offset() + 1;
-                    if (json.body[text] == '"') {
+                    if (text < json.body.length && json.body[text] == '"') { // the body may end behind the first quote
                         return false;
                     }
                     if (matrix.rows() == 0) {

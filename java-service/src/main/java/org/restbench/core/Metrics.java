@@ -26,18 +26,18 @@ public final class Metrics implements AutoCloseable {
 
     public Metrics(Admission admission, Delays delays, MemoryBudget memory, AdaptiveStrategy adaptive) {
         Gauge.builder("restbench.requests.in.flight", admission, Admission::inFlight)
-                .description("Requests being worked on now")
+                .description("Requests that are admitted and not yet answered.")
                 .register(registry);
         Gauge.builder("restbench.requests.delayed", delays, Delays::waiting)
-                .description("Requests that wait for the delay they have asked for, of those in flight")
+                .description("Requests in flight that wait for the delay that they have asked for.")
                 .register(registry);
         Gauge.builder("restbench.memory.held", memory, MemoryBudget::heldBytes)
-                .description("Heap that requests hold now")
+                .description("Memory that is held now, of RESTBENCH_MEMORY_BUDGET_BYTES.")
                 .baseUnit("bytes")
                 .register(registry);
         for (AdaptiveStrategy.Decision decision : AdaptiveStrategy.Decision.values()) {
             FunctionCounter.builder("restbench.decisions", adaptive, it -> it.decided(decision))
-                    .description("Requests that adaptive decided so for")
+                    .description("Requests of a strategy that chooses, by where it has run them.")
                     .tag("strategy", "adaptive")
                     .tag("decision", decision.label())
                     .register(registry);
@@ -53,13 +53,13 @@ public final class Metrics implements AutoCloseable {
     /** @param retries number of transactions of the workload messages that were begun again */
     public void countRetries(LongAdder retries) {
         FunctionCounter.builder("restbench.database.retries", retries, LongAdder::sum)
-                .description("Transactions that the database has asked to begin again")
+                .description("Transactions that were begun again after a conflict with another one.")
                 .register(registry);
     }
 
     Counter answered(String workload, String strategy, int status) {
         return Counter.builder("restbench.requests")
-                .description("Requests answered")
+                .description("Requests answered.")
                 .tag("workload", workload)
                 .tag("strategy", strategy)
                 .tag("status", Integer.toString(status))

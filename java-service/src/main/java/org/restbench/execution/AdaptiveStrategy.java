@@ -177,7 +177,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     public Map<String, Object> facts() {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("dispatchMicros", dispatchNanos / 1e3);
-        facts.put("helpFromMicros", MIN_DISPATCHES_FOR_POOL * dispatchNanos / 1e3);
+        facts.put("sharedPoolFromMicros", MIN_DISPATCHES_FOR_POOL * dispatchNanos / 1e3);
         facts.put("longFromMicros", MIN_DISPATCHES_FOR_LONG * dispatchNanos / 1e3);
         facts.put("lowPriority", !background.isRefused());
         facts.put("nanosPerUnit", operations.nanosPerUnit());

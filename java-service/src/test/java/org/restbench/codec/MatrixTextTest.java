@@ -131,6 +131,17 @@ class MatrixTextTest {
     }
 
     @Test
+    void a_body_that_ends_anywhere_is_malformed() {
+        for (String row : List.of("1,-2, 3", "\\u0031,\\\"")) {
+            String whole = body(row, List.of("1"));
+            for (int end = 0; end < whole.length(); end++) {
+                String begun = whole.substring(0, end);
+                assertThat(JsonTest.codeOf(begun, memory())).as(begun).isEqualTo("002");
+            }
+        }
+    }
+
+    @Test
     void an_escaped_element_is_read_and_a_wrong_one_among_escapes_is_named_by_its_place() {
         assertThat(decode(body("\\u0031\\u0032 ", List.of("1"))).one().values()[0])
                 .isEqualTo(12);
