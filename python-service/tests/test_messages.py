@@ -69,6 +69,16 @@ def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
             assert another.pop(queue).members["body"] == name
 
 
+def test_a_broadcast_names_the_first_queue_that_is_gone(
+    caller: Caller, database: LiveDatabase
+) -> None:
+    known = caller.queue()
+    with calling_at(database, database_connections=1) as another:
+        another.ask("DELETE", f"/queues/{known}")
+    told = caller.broadcast(known, fresh_name())
+    assert (told.code, told.members["errorMessage"]) == ("012", "queues[0]: does not exist")
+
+
 def test_a_queue_of_another_technique_by_now_has_its_own_rules(
     caller: Caller, database: LiveDatabase
 ) -> None:
