@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import psycopg
 import pytest
@@ -24,6 +24,7 @@ from restbench_service.workloads.messages.database import (
     statements,
 )
 from restbench_service.workloads.messages.requests import TECHNIQUES
+from restbench_service.workloads.messages.workload import MessagesWorkload
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
@@ -67,6 +68,42 @@ def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
             another.renew(queue, name)
             assert caller.send(queue, name).status == 200
             assert another.pop(queue).members["body"] == name
+
+
+def test_a_broadcast_names_the_first_queue_that_is_gone(
+    caller: Caller, database: LiveDatabase
+) -> None:
+    known = caller.queue()
+    with calling_at(database, database_connections=1) as another:
+        another.ask("DELETE", f"/queues/{known}")
+    told = caller.broadcast(known, fresh_name())
+    assert (told.code, told.members["errorMessage"]) == ("012", "queues[0]: does not exist")
+
+
+@pytest.mark.parametrize("what", ["send", "pop", "peek", "count"])
+def test_a_queue_that_others_make_anew_meanwhile_is_found_each_time(
+    caller: Caller, database: LiveDatabase, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    queue = caller.queue("pgmq")
+    means, rest = MessagesWorkload._means, [1, 2]
+    with calling_at(database, database_connections=1) as another:
+
+        def after_it_is_made_anew(self: MessagesWorkload, *its: Any) -> Any:
+            if rest:
+                rest.pop()
+                another.renew(queue, "pgmq")
+            return means(self, *its)
+
+        monkeypatch.setattr(MessagesWorkload, "_means", after_it_is_made_anew)
+        path = f"/queues/{queue}"
+        asked = {
+            "send": lambda: caller.send(queue),
+            "pop": lambda: caller.pop(queue),
+            "peek": lambda: caller.ask("GET", f"{path}/messages"),
+            "count": lambda: caller.ask("GET", path),
+        }
+        assert asked[what]().status == 200
+    assert rest == []
 
 
 def test_a_queue_of_another_technique_by_now_has_its_own_rules(

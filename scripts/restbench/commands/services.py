@@ -16,8 +16,8 @@ from restbench.deploy import database, programs, serve
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import Role
 from restbench.experiment.cell import Front, ServiceName
-from restbench.failures import EnvironmentProblem, StorageProblem, first_line
-from restbench.machine import jvm
+from restbench.failures import Failure, first_line
+from restbench.machine import jvm, storage
 
 Action = Literal["start", "stop", "status", "migrate", "psql"]
 
@@ -62,8 +62,9 @@ def _started(server: Database) -> Mapping[str, str]:
     """Start the database; returns the environment by which services find it. Where that fails, no
     database is left and the environment is empty: the services run without 'messages'."""
     try:
-        serve.start_database(server)
-    except (EnvironmentProblem, StorageProblem) as problem:
+        with storage.writing(server.folder):
+            serve.start_database(server)
+    except Failure as problem:
         if server.child:  # it was started, and its tables cannot be made
             server.stop()
         reason = first_line(str(problem))

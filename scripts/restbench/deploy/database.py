@@ -230,15 +230,16 @@ class Database(Server):
 
     def _answers(self) -> bool:
         """Whether the server answers. If so, the database NAME exists on return, and only the owner
-        may connect to the other databases."""
+        may connect to the other databases. EnvironmentProblem where there is no room for it."""
         try:
-            with self.connect(database="postgres") as owner:
-                found = owner.execute("SELECT FROM pg_database WHERE datname = %s", [NAME])
-                if found.fetchone() is None:
-                    owner.execute(f"CREATE DATABASE {NAME}")
-                owner.execute("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC")
+            made = self.connect(database="postgres")
         except EnvironmentProblem:
             return False
+        with answering(), made as owner:
+            found = owner.execute("SELECT FROM pg_database WHERE datname = %s", [NAME])
+            if found.fetchone() is None:
+                owner.execute(f"CREATE DATABASE {NAME}")
+            owner.execute("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC")
         return True
 
     def _password(self, role: Role) -> str | None:

@@ -84,12 +84,12 @@ def test_what_was_committed_is_there_after_a_kill_and_on_the_same_port(
 
 def test_a_server_goes_on_after_one_of_a_services_backends_was_killed(own: Database) -> None:
     with own.connect() as owner, session(own) as ours:
-        before = own.pids()[0]
+        before = own.postmaster()
         assert own.kill("backend") == (ours.pid,)
         for ended in (owner, ours.connection):  # all begin anew: shared memory may be broken
             assert await_true(lambda: is_ended(ended))  # noqa: B023 - at once
     assert await_true(own._answers)
-    assert own.pids()[0] == before
+    assert own.postmaster() == before
 
 
 def test_without_a_services_backend_none_is_killed(own: Database) -> None:
@@ -124,9 +124,9 @@ def test_one_that_is_paused_is_stopped_all_the_same(own: Database) -> None:
 
 
 def test_starting_one_that_runs_changes_nothing(own: Database) -> None:
-    before = own.pids()[0]
+    before = own.postmaster()
     own.start()
-    assert own.pids()[0] == before
+    assert own.postmaster() == before
 
 
 # --- who it runs as, and what is known of it -----------------------------------------------------
@@ -230,6 +230,18 @@ def test_a_setting_that_there_is_not_is_named(own: Database) -> None:
     assert own.pids() == ()
     own.overrides = {"shared_buffers": "16MB"}
     own.start()
+
+
+def test_what_it_refuses_at_its_first_start_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a full disk is, which has no room for one more database."""
+    monkeypatch.setattr(room, "NAME", "table")
+    new = Database(tmp_path / "cluster", overrides={"shared_buffers": "16MB"})
+    with pytest.raises(EnvironmentProblem, match="the database: syntax error") as found:
+        new.start()
+    assert "\n" not in str(found.value)
+    assert new.pids() == ()
 
 
 def test_a_folder_without_the_programs_is_named(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_one_that_runs_already_is_taken_and_what_it_keeps_stays() -> None:
         owner.execute("INSERT INTO messages.queue (technique, name) VALUES ('blocking', 'kept')")
     second = Database(folder, outlives_us=True)
     serve.start_database(second)
-    assert (second.port, second.pids()[0]) == (first.port, first.pids()[0])  # others come and go
+    assert (second.port, second.postmaster()) == (first.port, first.postmaster())
     assert serve.stop_all() == ["database"]
     third = Database(folder, outlives_us=True)
     serve.start_database(third)
@@ -186,6 +186,28 @@ def test_without_a_database_all_else_is_served_and_one_line_says_so(
     assert not any("messages" in each for each in others)
     assert set(serve.running()) == {"java", "python"}
     assert serve.stop_all() == ["java", "python"]
+
+
+@pytest.mark.parametrize(
+    ("is_file", "told"),
+    [
+        (True, "cannot be written: Not a directory: a file stands where a folder is needed"),
+        (False, "has files, but no database of restbench"),
+    ],
+)
+def test_all_else_is_served_where_the_place_of_the_database_is_taken(
+    is_file: bool, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = serve.database_folder()
+    notes = place if is_file else place / "notes.txt"
+    notes.parent.mkdir(exist_ok=True)
+    notes.write_text("mine")
+    command.serve_services()
+    first = capsys.readouterr().out.partition("\n")[0]
+    assert first.startswith(f"# without 'messages': {place}")
+    assert told in first
+    assert serve.stop_all() == ["java", "python"]
+    assert notes.read_text() == "mine"
 
 
 @pytest.mark.parametrize(

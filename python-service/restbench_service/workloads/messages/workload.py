@@ -200,7 +200,15 @@ class MessagesWorkload(Workload[Request, Outcome]):
         if queue is None or queue.technique != MEMORY or not self._settings.is_alone:
             queue = self._find(session, count.queue)
         means = self._means(queue, count)
-        return queue.technique, means.count(session, {"queue_id": queue.id})
+        try:
+            return queue.technique, means.count(session, {"queue_id": queue.id})
+        except StatementError as error:
+            if (
+                error.sqlstate not in QUEUE_GONE_SQLSTATES
+                or self._find(session, count.queue) == queue
+            ):
+                raise
+        return self._count(session, count)
 
     def _broadcast(self, session: Session, broadcast: Broadcast) -> list[int]:
         try:
@@ -209,7 +217,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
             if error.sqlstate not in QUEUE_GONE_SQLSTATES:
                 raise
         except InvalidRequestError as error:
-            if error.code not in TECHNIQUE_UNFIT_CODES:
+            # 012 names the first queue that is gone, which may be an earlier, remembered one.
+            if error.code not in ("012", *TECHNIQUE_UNFIT_CODES):
                 raise
         for name in broadcast.queues:
             self._queues.pop(name, None)
@@ -275,28 +284,31 @@ class MessagesWorkload(Workload[Request, Outcome]):
         """The result of the attempt on the remembered queue.
 
         If that finds nothing, the database is asked whether the name has another queue by now, on
-        which the attempt is repeated; this is not done for a queue in memory. If the queue is
-        gone, or its technique cannot do the request, the attempt is repeated in any case.
+        which the attempt is repeated; this is not done for a queue in memory. It is also asked if
+        the queue is gone, as often as that happens, or if its technique cannot do the request.
         """
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
-        try:
-            found = attempt(self._means(queue, request), _values(queue, request))
-            if found is not None or known is None or queue.technique == MEMORY:
-                return found
-            is_refused = False
-        except StatementError as error:
-            if error.sqlstate not in QUEUE_GONE_SQLSTATES:
-                raise
-            is_refused = True
-        except InvalidRequestError as error:
-            if error.code not in TECHNIQUE_UNFIT_CODES or known is None:
-                raise
-            is_refused = True
-        now = self._find(session, request.queue)
-        if now == queue and not is_refused:
-            return None
-        return attempt(self._means(now, request), _values(now, request))
+        while True:
+            refusal: StatementError | InvalidRequestError | None = None
+            try:
+                found = attempt(self._means(queue, request), _values(queue, request))
+                if found is not None or known is None or queue.technique == MEMORY:
+                    return found
+            except StatementError as error:
+                if error.sqlstate not in QUEUE_GONE_SQLSTATES:
+                    raise
+                refusal = error
+            except InvalidRequestError as error:
+                if error.code not in TECHNIQUE_UNFIT_CODES or known is None:
+                    raise
+                refusal = error
+            now, known = self._find(session, request.queue), None
+            if now == queue:
+                if refusal:
+                    raise refusal
+                return None
+            queue = now
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
         """The queue as it is in the database now. Raises InvalidRequestError 012."""

@@ -69,6 +69,17 @@ class MessagesOutcomeTest {
     }
 
     @Test
+    void a_broadcast_names_the_first_queue_that_is_gone() {
+        calls.create("skip-locked");
+        try (RunningService other = new RunningService(database.environment())) {
+            calls.by(other).delete();
+        }
+        String to = String.format("\"queues\":[\"%s\",\"%sb\"]", calls.queue(), calls.queue());
+        String message = "{\"requestId\":1,\"sender\":3,\"body\":\"x\"," + to + "}";
+        assertThat(calls.ask("POST", "serial/broadcast", message).body()).contains("queues[0]: does not exist");
+    }
+
+    @Test
     void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
         calls.create("skip-locked");
         JsonNode id = json(calls.send("one", calls.queue())).get("id");

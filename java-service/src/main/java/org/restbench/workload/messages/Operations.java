@@ -29,8 +29,11 @@ final class Operations {
     /** SQLSTATEs for a queue that no longer exists: its row is missing, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
-    /** The code where the technique cannot do the work, perhaps as the cached queue is outdated. */
-    private static final String TECHNIQUE_CONFLICT = "013";
+    /**
+     * The codes of which an outdated cached queue may be the cause: its technique cannot do the work (013), or it is
+     * the first queue of a broadcast that is gone, and another one was named (012).
+     */
+    private static final Set<String> OUTDATED = Set.of("012", "013");
 
     private final Session session;
     private final FreeSpace space;
@@ -281,7 +284,7 @@ final class Operations {
     private static void requireOutdated(RuntimeException thrown) {
         boolean isOutdated = thrown instanceof DatabaseFailure failed
                 ? failed.isOneOf(GONE)
-                : thrown instanceof InvalidRequest refused && refused.code().equals(TECHNIQUE_CONFLICT);
+                : thrown instanceof InvalidRequest refused && OUTDATED.contains(refused.code());
         if (!isOutdated) {
             throw thrown;
         }
