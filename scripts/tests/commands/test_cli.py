@@ -65,7 +65,7 @@ def test_the_id_of_a_cell_is_one_line_however_long(tmp_path: Path) -> None:
 def test_plan_tells_the_time_of_the_selected_traces_alone() -> None:
     only = ("--cells", "users=60 postgres=shared_buffers=2GB")
     done = restbench("plan", "messages-trace", "--profile", "reference", *only)
-    told = "1 cells, 1 block in about 30 min 05 s and the start of its services"
+    told = "1 cell, 1 block in about 30 min 05 s and the start of its services"
     assert done.stdout.splitlines()[-1] == told
 
 
@@ -76,6 +76,15 @@ def test_the_path_of_a_dashboard_is_one_line_however_long(
     monkeypatch.setattr(results, "with_raw_data", lambda name: name)
     monkeypatch.setattr(dashboards, "write", lambda _run, _cell: [page])
     assert restbench("dashboard", "a-run", "a-cell").stdout == f"{page}\n"
+
+
+def test_plan_tells_the_share_of_the_time_that_each_group_has() -> None:
+    """It was the weight alone: `3 of the time`."""
+    lines = restbench("plan", "thesis", "--profile", "quick").stdout.splitlines()
+    groups = [line for line in lines if line.startswith("group ")]
+    assert "group users and techniques at low: 20 % of the time" in groups
+    assert groups[-1] == "group rest: the remaining time"
+    assert all(line.endswith(" % of the time") for line in groups[:-1])
 
 
 @pytest.mark.parametrize(

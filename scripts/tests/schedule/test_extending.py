@@ -75,6 +75,15 @@ def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 
 
+def test_what_an_extension_takes_is_told_without_what_is_measured_already(finished: Run) -> None:
+    order = begin.order_to_extend(finished, 17)
+    told = "2 cells, 1 more block in about 17 min 00 s; one takes at least "
+    assert measuring._cost(order, finished).startswith(told)
+    assert measuring._cost(order, finished).endswith(
+        "; up to 9 more while a claim is undecided and there is time"
+    )
+
+
 def test_killed_while_it_was_extended_it_can_be_extended_again(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,10 +60,10 @@ def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
     begin.begin(order, run, print)
     for block in (1, 2):
-        run.trials.begin(block, "now", {})
+        run.trials.begin(block, "2026-11-24T01:00:00+00:00", {})
         elapsed = np.array([5_000])
         run.trials.add([Trial(block, 1, order.plan[0].cell.id, 2, block, 1.0, elapsed)])
-    run.trials.finish(1, "later")
+    run.trials.finish(1, "2026-11-24T01:05:00+00:00")
     return run
 
 
