@@ -138,6 +138,8 @@ def order_for(
     chosen = loaded.profile(profile)
     if minutes:
         chosen = chosen.lasting(minutes)
+    if claims_text is None or loaded.thresholds:
+        chosen = chosen.filling_its_time()
     planned = plan(loaded, chosen, selection)
     others = attached(attach)
     here = [each.cell for each in planned if each.cell.service not in others]

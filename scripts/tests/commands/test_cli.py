@@ -87,6 +87,13 @@ def test_plan_tells_the_share_of_the_time_that_each_group_has() -> None:
     assert all(line.endswith(" % of the time") for line in groups[:-1])
 
 
+def test_the_time_of_a_run_without_claims_is_that_of_its_planned_blocks() -> None:
+    """Blocks beyond the planned ones are for undecided claims: half an hour ended after a third."""
+    done = restbench("plan", "factorial", "--minutes", "30")
+    assert done.stdout.splitlines()[-1].startswith("8 cells, 3 to 15 blocks in about 30 min 00 s")
+    assert "while a claim" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("minutes", "told"),
     [

@@ -84,6 +84,15 @@ def test_what_an_extension_takes_is_told_without_what_is_measured_already(finish
     )
 
 
+def test_a_run_without_claims_is_extended_by_as_many_blocks_as_there_is_time_for(
+    finished: Run,
+) -> None:
+    """It got a single block, however many minutes were asked for."""
+    finished.claims_file.unlink()
+    manifest = runner.execute(begin.order_to_extend(finished, 17), finished, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
+
+
 def test_killed_while_it_was_extended_it_can_be_extended_again(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
