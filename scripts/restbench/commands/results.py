@@ -14,6 +14,7 @@ from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.judge import claims, study
+from restbench.schedule import begin
 from restbench.show import export, files, report, terminal, views
 from restbench.show.browser import site
 from restbench.show.kinds import bottleneck
@@ -51,7 +52,13 @@ def show_remaining(run: store.Run) -> None:
         console.print(f"{decision.id:14} {decision.headline}")
     for each in study.not_measured(found):
         console.print(each, soft_wrap=True)
-    if run.has_raw_data:
+    if not run.has_raw_data:
+        return
+    try:
+        begin.block_durations_s(run)
+    except BadConfiguration as instead:
+        console.print(str(instead), soft_wrap=True)
+    else:
         console.print(f"to measure more: restbench extend {run.name} --minutes N")
 
 

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 from made_blocks import View, measured, order_of
 
-from restbench.commands import measuring
+from restbench.commands import measuring, results
+from restbench.experiment.records import BuiltCommit
 from restbench.failures import BadConfiguration, Interrupted
 from restbench.schedule import allocation, begin, block, runner
 from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 
@@ -122,6 +124,22 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
     again = re.escape(f"'{run.manifest().command} --resume' continues it")
     with pytest.raises(BadConfiguration, match=again):
         begin.order_to_extend(run, 5)
+
+
+def test_what_is_left_of_a_run_names_a_command_that_can_measure_it(
+    finished: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results.show_remaining(finished)
+    assert (
+        f"to measure more: restbench extend {finished.name} --minutes N" in capsys.readouterr().out
+    )
+    built = BuiltCommit(asked="HEAD", git_commit="1a2b3c4d", git_dirty=False)
+    compares = finished.manifest().model_copy(update={"builds": {"A": built, "B": built}})
+    write_model(finished.manifest_file, compares)
+    results.show_remaining(finished)
+    told = capsys.readouterr().out
+    assert "extend" not in told
+    assert "'restbench ab --minutes N' makes a longer run" in told
 
 
 def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) -> None:
