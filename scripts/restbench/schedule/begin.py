@@ -141,8 +141,8 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
             )
     anew = f"; interrupted, and measured again: {', '.join(noted.lost)}" if noted.lost else ""
     note(
-        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
-        f"{len(order.plan)} measurements are kept{anew}"
+        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} measurements are "
+        f"kept{anew}"
     )
     lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")

@@ -202,7 +202,8 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     assert (killed.kept, interrupted.kept) == (3, 3)
     assert killed.lost == ("block 2",)
     assert killed.ended <= killed.resumed
-    assert "3 of 6 measurements are kept" in told[-1]
+    # Of how many is not known: the plan has more blocks than a decided run measures.
+    assert ": 3 measurements are kept" in told[-1]
 
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
