@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import restbench, started
 from fixture_run import FIXTURES
+from trial_run import build
 
 from restbench.commands import results
 from restbench.drive import dashboards
@@ -299,6 +300,21 @@ def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:
     ids = [each.id for each in told.claims]
     assert [each.split()[0] for each in done.stdout.splitlines()[: len(ids)]] == ids
     assert "restbench extend" not in done.stdout  # a copy has no raw data to go on with
+
+
+def test_a_run_whose_trials_are_gone_is_shown_by_its_run_json(tmp_path: Path) -> None:
+    """Of a broken file of trials the advice is to remove it: a report then emptied `run.json`."""
+    run = build(tmp_path / "run", {"java serial low 10": [200.0], "java pinned low 10": [100.0]})
+    run.payloads.mkdir(exist_ok=True)
+    assert restbench("report", str(run.path)).returncode == 0
+    results_of = run.exported_file.read_bytes()
+    assert exported.read(run.exported_file).blocks
+    run.trials.path.unlink()
+    assert run.has_raw_data, "its payloads are there"
+    done = restbench("report", str(run.path))
+    assert done.returncode == 0
+    assert run.exported_file.read_bytes() == results_of
+    assert "no number" not in done.stdout
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:
