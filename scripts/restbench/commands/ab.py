@@ -79,6 +79,4 @@ def _order(name: str, cells: str, minutes: float) -> Order:
     for cell in planned:
         if cell.model_copy(update={"build": "B" if cell.build == "A" else "A"}) not in planned:
             raise BadConfiguration(f"--cells {cells}: {cell.id} is in one build only")
-    # The number of blocks is fixed: no claim is tested before the end, so none can stop the run.
-    profile = order.profile.model_copy(update={"blocks": order.profile.most_blocks})
-    return replace(order, profile=profile)
+    return order

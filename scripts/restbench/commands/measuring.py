@@ -68,8 +68,11 @@ def show_plan(
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
         console.print(line, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
-    for group in allocation.groups_of(order):
-        part = f"{group.share:g} of the time" if group.compared else "the remaining time"
+    groups = allocation.groups_of(order)
+    whole = sum(group.share for group in groups if group.compared)
+    for group in groups:
+        share = f"{100 * group.share / whole:.0f} % of the time"
+        part = share if group.compared else "the remaining time"
         console.print(f"group {group.name}: {part}")
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
@@ -135,6 +138,8 @@ def order_for(
     chosen = loaded.profile(profile)
     if minutes:
         chosen = chosen.lasting(minutes)
+    if claims_text is None or loaded.thresholds:
+        chosen = chosen.filling_its_time()
     planned = plan(loaded, chosen, selection)
     others = attached(attach)
     here = [each.cell for each in planned if each.cell.service not in others]
@@ -204,7 +209,7 @@ def measured(
 ) -> tuple[Sequence[Row], Failure | None]:
     """Measure and show a run; returns its rows, and why there are no dashboards, if that failed.
     `begun` is an earlier run to continue; `again` is the command that continues it later."""
-    console.print(_cost(order), soft_wrap=True)
+    console.print(_cost(order, begun), soft_wrap=True)
     for each in environment.check(order):
         note(each)
     run = begun or create_run_folder(order)
@@ -222,26 +227,30 @@ def measured(
     return rows, failure
 
 
-def _cost(order: Order) -> str:
-    """The number of cells and blocks and their duration, as far as known before the run."""
+def _cost(order: Order, begun: Run | None = None) -> str:
+    """The number of cells and blocks and their duration, as far as known before the run. Of a run
+    that has `begun` only what is to come is counted."""
     profile = order.profile
     planned = {each.cell for each in order.plan}
-    cells = len(planned)
+    took_s = [each.seconds for each in begun.trials.blocks() if each.seconds] if begun else []
+    done = len(took_s)
+    left = max(0, profile.blocks - done)
     is_known = order.experiment.traits.least_block_known
     least_s = closed_load.least_block_s(allocation.groups_of(order)) if is_known else 0.0
-    fewest = min(profile.blocks, FEWEST_BLOCKS)
-    seconds = max(60 * profile.minutes, fewest * least_s)
+    fewest = min(left, max(1, FEWEST_BLOCKS - done))
+    seconds = max(60 * profile.minutes - sum(took_s), fewest * least_s)
     if trace := order.experiment.trace:
         once_s = sum(trace.seconds_of(each, order.profile_name) for each in planned)
-        seconds = profile.blocks * once_s
-    in_time = int(seconds / least_s) if is_known else profile.blocks
-    most = min(profile.blocks, max(fewest, in_time))
-    blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
+        seconds = left * once_s
+    most = min(left, max(fewest, int(seconds / least_s))) if is_known else left
+    number = f"{fewest} to {most}" if most > fewest else f"{most}"
+    blocks = f"{number}{' more' * bool(begun)} block{'s' * (most != 1)}"
     least = f"; one takes at least {duration(least_s)}" if is_known else ""
     starts = " and the start of its services" if is_known or trace else ""
-    more = profile.most_blocks - profile.blocks
-    further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
-    return f"{cells} cells, {blocks} in about {duration(seconds)}{least}{starts}{further}"
+    more = profile.most_blocks - max(profile.blocks, done)
+    further = f"; up to {more} more while a claim is undecided and there is time" * (more > 0)
+    cells = f"{len(planned)} cell{'s' * (len(planned) != 1)}"
+    return f"{cells}, {blocks} in about {duration(seconds)}{least}{starts}{further}"
 
 
 def create_run_folder(order: Order) -> Run:

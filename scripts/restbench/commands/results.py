@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from restbench.analyse import exported as exported_rows
-from restbench.analyse.measures import Row, rows
+from restbench.analyse.measures import Row
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.judge import claims, study
+from restbench.schedule import begin
 from restbench.show import export, files, report, terminal, views
 from restbench.show.browser import site
 from restbench.show.kinds import bottleneck
@@ -23,7 +24,7 @@ from restbench.store import exported, store
 def build_report(name: RunArgument = "latest") -> None:
     """Regenerate a run's tables, figures and page."""
     run = store.open_run(name)
-    show(run, analyse(run)[1] if run.has_raw_data else exported.read(run.exported_file))
+    show(run, analyse(run)[1])
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
@@ -51,7 +52,13 @@ def show_remaining(run: store.Run) -> None:
         console.print(f"{decision.id:14} {decision.headline}")
     for each in study.not_measured(found):
         console.print(each, soft_wrap=True)
-    if run.has_raw_data:
+    if not run.has_raw_data:
+        return
+    try:
+        begin.block_durations_s(run)
+    except BadConfiguration as instead:
+        console.print(str(instead), soft_wrap=True)
+    else:
         console.print(f"to measure more: restbench extend {run.name} --minutes N")
 
 
@@ -99,7 +106,7 @@ def keep_run(
             f"{target.path}: not allowed for a copy: the name contains '/', "
             "or the folder is no kept copy"
         )
-    export.write(run, rows(run), note)
+    analyse(run)
     files.keep(run, target, site.write_page_assets(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
@@ -125,8 +132,11 @@ def browse_runs(
 
 
 def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
-    """The rows of a run, and the `run.json` that is written from them."""
-    known = rows(run)
+    """The rows of a run, and the `run.json` that is written from them. Without trials, as in a kept
+    copy, both are of the `run.json` that is there: it is the only one of these results."""
+    known = exported_rows.rows(run)
+    if run.exported_file.exists() and not run.trials.exists():
+        return known, exported.read(run.exported_file)
     return known, export.write(run, known, note)
 
 

@@ -82,6 +82,13 @@ class Profile(Strict):
             changed["longest_round_s"] = max(self.longest_round_s, minutes)  # a second a minute
         return self.model_copy(update=changed)
 
+    def filling_its_time(self) -> Profile:
+        """The profile with as many planned blocks as its time is for. It is for runs whose number
+        of blocks no verdict decides: runs without claims, and comparisons of two builds."""
+        in_time = min(60 * self.minutes / self.block_s + 1e-9, MOST_BLOCKS)
+        blocks = max(self.blocks, int(in_time))
+        return self.model_copy(update={"blocks": blocks, "blocks_max": blocks})
+
     def measures(self, cell: Cell) -> bool:
         """Whether the cell belongs to this profile."""
         return not self.only or any(where.matches(cell) for where in self.only)

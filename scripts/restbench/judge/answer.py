@@ -50,10 +50,13 @@ def _sentence(
 ) -> str:
     """One sentence over all groups: how often each technique wins, and how the services compare."""
     parts: list[str] = []
+    is_counted = False
     for scope, groups in scopes.items():
         if groups:
-            of_what = _loads(groups, rows) if not parts else ""
+            # The first count says what is counted; a single group is not counted.
+            of_what = "" if is_counted else _loads(groups, rows)
             parts.append(f"in {scope.capitalize()} {_winners(groups, of_what)}")
+            is_counted = is_counted or len(groups) > 1
     if not parts:
         return "No two techniques were measured under the same load, so none is best."
     if between:

@@ -105,9 +105,10 @@ def not_measured(rows: Iterable[Row]) -> list[str]:
 
 
 def blocks_line(planned: int, rows: Sequence[Row]) -> str:
-    """How many blocks there are, and what that means for intervals."""
+    """How many blocks there are, and what that means for intervals. `planned` counts those, too,
+    that only undecided claims would ask for."""
     measured = max((len(row.measured) for row in rows), default=0)
-    of_planned = f" of {planned} planned" if measured < planned else ""
+    of_planned = f" of at most {planned}" if measured < planned else ""
     if measured >= FEWEST_BLOCKS:
         return (
             f"{measured}{of_planned}; ± is the 95 % t interval over these blocks. All are from "

@@ -141,8 +141,8 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
             )
     anew = f"; interrupted, and measured again: {', '.join(noted.lost)}" if noted.lost else ""
     note(
-        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
-        f"{len(order.plan)} measurements are kept{anew}"
+        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} measurements are "
+        f"kept{anew}"
     )
     lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
@@ -325,10 +325,9 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
     return tuple(name for name, is_other in differs.items() if is_other)
 
 
-def order_to_extend(run: Run, minutes: float) -> Order:
-    """The order that extends a run: at least one block more, and others while a claim is undecided
-    and there is time, at most as long as the run's blocks on average. Raises BadConfiguration where
-    the run has no finished block, or compares builds."""
+def block_durations_s(run: Run) -> list[float]:
+    """The seconds of each finished block of a run that can be extended. Raises BadConfiguration,
+    with what to do instead, where the run has no such block, or compares builds."""
     manifest = run.manifest()
     if manifest.builds:
         raise BadConfiguration(
@@ -339,6 +338,14 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         raise BadConfiguration(
             f"{run.path}: has no finished block: '{manifest.command} --resume' continues it"
         )
+    return took_s
+
+
+def order_to_extend(run: Run, minutes: float) -> Order:
+    """The order that extends a run: at least one block more, and others as long as there is time
+    and, in a run with claims, while one is undecided; at most as long as the run's blocks on
+    average. Raises BadConfiguration as `block_durations_s` does."""
+    manifest, took_s = run.manifest(), block_durations_s(run)
     loaded = experiment.load(run.experiment_file, run.cores_allowed())
     # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
@@ -354,9 +361,12 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         "blocks": len(took_s) + 1,
         "blocks_max": len(took_s) + max(1, int(times * minutes / block_minutes)),
     }
+    claims = run.claims_file
+    if not claims.exists():
+        blocks = len(took_s) + max(1, int(minutes / block_minutes))
+        longer |= {"blocks": blocks, "blocks_max": blocks}
     profile = profile.model_copy(update=longer)
     cells = {each.cell for each in manifest.plan}
-    claims = run.claims_file
     return Order(
         experiment=loaded,
         experiment_text=run.experiment_file.read_text(encoding="utf-8"),

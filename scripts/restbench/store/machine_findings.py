@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from restbench.experiment.columns import readable
 from restbench.experiment.records import MachineFinding
 from restbench.failures import Unreadable
 from restbench.machine import machine
@@ -63,7 +64,9 @@ def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -
 
 def _differences(names: Iterable[str], there: Identity, here: Identity) -> str:
     reported = (
-        f"{each.replace('_', ' ')} {there.get(each)}, here {here.get(each)}" for each in names
+        f"{each.replace('_', ' ')} {readable(there.get(each)) or 'unknown'}, "
+        f"here {readable(here.get(each))}"
+        for each in names
     )
     return "; ".join(reported)
 

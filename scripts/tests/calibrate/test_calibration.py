@@ -341,7 +341,8 @@ def test_a_calibration_of_another_machine_is_refused_in_words(tmp_path: Path) ->
     assert machine_findings.newest_for(Calibration, twice_as_fast, tmp_path, told.append) is None
     (note,) = told
     assert "refused: the calibration of" in note
-    assert "comes from another machine (integer loops per s " in note
+    speeds = f"integer loops per s {speed:.0f}, here {2 * speed:.0f}"
+    assert f"comes from another machine ({speeds})" in note, "rounded, as compare tells them"
     slower = {**made.machine, "integer_loops_per_s": speed / 1.4}
     assert machine_findings.newest_for(Calibration, slower, tmp_path, pytest.fail) == made
 

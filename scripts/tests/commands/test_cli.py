@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import restbench, started
 from fixture_run import FIXTURES
+from trial_run import build
 
 from restbench.commands import results
 from restbench.drive import dashboards
@@ -65,7 +66,7 @@ def test_the_id_of_a_cell_is_one_line_however_long(tmp_path: Path) -> None:
 def test_plan_tells_the_time_of_the_selected_traces_alone() -> None:
     only = ("--cells", "users=60 postgres=shared_buffers=2GB")
     done = restbench("plan", "messages-trace", "--profile", "reference", *only)
-    told = "1 cells, 1 block in about 30 min 05 s and the start of its services"
+    told = "1 cell, 1 block in about 30 min 05 s and the start of its services"
     assert done.stdout.splitlines()[-1] == told
 
 
@@ -76,6 +77,22 @@ def test_the_path_of_a_dashboard_is_one_line_however_long(
     monkeypatch.setattr(results, "with_raw_data", lambda name: name)
     monkeypatch.setattr(dashboards, "write", lambda _run, _cell: [page])
     assert restbench("dashboard", "a-run", "a-cell").stdout == f"{page}\n"
+
+
+def test_plan_tells_the_share_of_the_time_that_each_group_has() -> None:
+    """It was the weight alone: `3 of the time`."""
+    lines = restbench("plan", "thesis", "--profile", "quick").stdout.splitlines()
+    groups = [line for line in lines if line.startswith("group ")]
+    assert "group users and techniques at low: 20 % of the time" in groups
+    assert groups[-1] == "group rest: the remaining time"
+    assert all(line.endswith(" % of the time") for line in groups[:-1])
+
+
+def test_the_time_of_a_run_without_claims_is_that_of_its_planned_blocks() -> None:
+    """Blocks beyond the planned ones are for undecided claims: half an hour ended after a third."""
+    done = restbench("plan", "factorial", "--minutes", "30")
+    assert done.stdout.splitlines()[-1].startswith("8 cells, 3 to 15 blocks in about 30 min 00 s")
+    assert "while a claim" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -283,6 +300,21 @@ def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:
     ids = [each.id for each in told.claims]
     assert [each.split()[0] for each in done.stdout.splitlines()[: len(ids)]] == ids
     assert "restbench extend" not in done.stdout  # a copy has no raw data to go on with
+
+
+def test_a_run_whose_trials_are_gone_is_shown_by_its_run_json(tmp_path: Path) -> None:
+    """Of a broken file of trials the advice is to remove it: a report then emptied `run.json`."""
+    run = build(tmp_path / "run", {"java serial low 10": [200.0], "java pinned low 10": [100.0]})
+    run.payloads.mkdir(exist_ok=True)
+    assert restbench("report", str(run.path)).returncode == 0
+    results_of = run.exported_file.read_bytes()
+    assert exported.read(run.exported_file).blocks
+    run.trials.path.unlink()
+    assert run.has_raw_data, "its payloads are there"
+    done = restbench("report", str(run.path))
+    assert done.returncode == 0
+    assert run.exported_file.read_bytes() == results_of
+    assert "no number" not in done.stdout
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:

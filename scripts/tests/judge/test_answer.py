@@ -201,6 +201,16 @@ def test_one_sentence_says_what_is_best_how_often_and_by_how_much() -> None:
     )
 
 
+def test_the_first_count_says_what_is_counted_whichever_service_it_is_of() -> None:
+    """After a single combination of Java those of Python were `2 of 2` of nothing."""
+    factors = {"serial": 0.5, "process-per-request": 0.3}
+    rows = [timed("java serial low 10", times(2.0)), timed("java pinned low 10", times(1.0))]
+    for users in (10, 30):
+        rows += [timed(f"python {name} low {users}", times(of)) for name, of in factors.items()]
+    counted = "all 2 combinations of matrix size (30 rows) and users (10 to 30)"
+    assert f"in Python serial is fastest in {counted}" in answer(rows).sentence
+
+
 def test_how_sure_that_is_is_said_in_words() -> None:
     assert answer(full()).sure == (
         "A fastest technique is shown in 3 of 4 combinations, with 95 % confidence over 5 blocks "

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 from made_blocks import View, measured, order_of
 
-from restbench.commands import measuring
+from restbench.commands import measuring, results
+from restbench.experiment.records import BuiltCommit
 from restbench.failures import BadConfiguration, Interrupted
 from restbench.schedule import allocation, begin, block, runner
 from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 
@@ -75,6 +77,24 @@ def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 
 
+def test_what_an_extension_takes_is_told_without_what_is_measured_already(finished: Run) -> None:
+    order = begin.order_to_extend(finished, 17)
+    told = "2 cells, 1 more block in about 17 min 00 s; one takes at least "
+    assert measuring._cost(order, finished).startswith(told)
+    assert measuring._cost(order, finished).endswith(
+        "; up to 9 more while a claim is undecided and there is time"
+    )
+
+
+def test_a_run_without_claims_is_extended_by_as_many_blocks_as_there_is_time_for(
+    finished: Run,
+) -> None:
+    """It got a single block, however many minutes were asked for."""
+    finished.claims_file.unlink()
+    manifest = runner.execute(begin.order_to_extend(finished, 17), finished, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
+
+
 def test_killed_while_it_was_extended_it_can_be_extended_again(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +124,22 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
     again = re.escape(f"'{run.manifest().command} --resume' continues it")
     with pytest.raises(BadConfiguration, match=again):
         begin.order_to_extend(run, 5)
+
+
+def test_what_is_left_of_a_run_names_a_command_that_can_measure_it(
+    finished: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results.show_remaining(finished)
+    assert (
+        f"to measure more: restbench extend {finished.name} --minutes N" in capsys.readouterr().out
+    )
+    built = BuiltCommit(asked="HEAD", git_commit="1a2b3c4d", git_dirty=False)
+    compares = finished.manifest().model_copy(update={"builds": {"A": built, "B": built}})
+    write_model(finished.manifest_file, compares)
+    results.show_remaining(finished)
+    told = capsys.readouterr().out
+    assert "extend" not in told
+    assert "'restbench ab --minutes N' makes a longer run" in told
 
 
 def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) -> None:

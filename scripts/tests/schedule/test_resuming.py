@@ -60,10 +60,10 @@ def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
     begin.begin(order, run, print)
     for block in (1, 2):
-        run.trials.begin(block, "now", {})
+        run.trials.begin(block, "2026-11-24T01:00:00+00:00", {})
         elapsed = np.array([5_000])
         run.trials.add([Trial(block, 1, order.plan[0].cell.id, 2, block, 1.0, elapsed)])
-    run.trials.finish(1, "later")
+    run.trials.finish(1, "2026-11-24T01:05:00+00:00")
     return run
 
 
@@ -202,7 +202,8 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     assert (killed.kept, interrupted.kept) == (3, 3)
     assert killed.lost == ("block 2",)
     assert killed.ended <= killed.resumed
-    assert "3 of 6 measurements are kept" in told[-1]
+    # Of how many is not known: the plan has more blocks than a decided run measures.
+    assert ": 3 measurements are kept" in told[-1]
 
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
