@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -21,6 +22,7 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** Spring MVC on Tomcat: what users of spring-boot-starter-web run. */
 @Configuration(proxyBeanMethods = false)
@@ -66,6 +68,25 @@ class TomcatFramework {
             protocol.setConnectionTimeout(settings.receiveSeconds() * 1000);
             protocol.setKeepAliveTimeout(settings.keepAliveSeconds() * 1000);
         }
+    }
+
+    /**
+     * Gives the core the preflight requests of browsers, too, as Spring would otherwise answer them by itself. Spring
+     * asks for no other request, as no handler has rules about origins.
+     */
+    @Bean
+    WebMvcRegistrations preflights(Core core) {
+        return new WebMvcRegistrations() {
+            @Override
+            public RequestMappingHandlerMapping getRequestMappingHandlerMapping() {
+                RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
+                mapping.setCorsProcessor((rules, request, response) -> {
+                    new ServletExchange(request, response).handle(core);
+                    return false;
+                });
+                return mapping;
+            }
+        };
     }
 
     /** Gives every request to the core, whatever its path and method. */
