@@ -2,6 +2,7 @@ package org.restbench.framework;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
@@ -54,8 +55,10 @@ class TomcatFramework {
         }
 
         private static void bound(Connector connector, Settings settings) {
-            // a path with %2F is answered by the core, as any other path
+            // a path with %2F, %5C or bytes that are not UTF-8 is answered by the core, as any other path
             connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            connector.setEncodedReverseSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            connector.setURIEncoding(StandardCharsets.ISO_8859_1.name());
             connector.setAsyncTimeout(NO_TIMEOUT);
             AbstractHttp11Protocol<?> protocol = (AbstractHttp11Protocol<?>) connector.getProtocolHandler();
             connector.setProperty("socket.appReadBufSize", BUFFER_BYTES);
