@@ -84,6 +84,7 @@ public class Application {
     /** Builds a service that is ready to run; the caller closes the context that running returns. */
     static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
         Framework framework = Framework.named(settings.framework());
+        framework.handoff(settings.handoff()); // an invalid choice is refused before anything is started
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         return new SpringApplicationBuilder(Application.class, framework.configuration())
                 .web(framework.kind())

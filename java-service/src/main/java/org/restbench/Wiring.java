@@ -140,7 +140,7 @@ public class Wiring {
             throws IOException {
         Properties build =
                 PropertiesLoaderUtils.loadProperties(new ClassPathResource("META-INF/build-info.properties"));
-        String handoff = framework.handoff(settings.handoff()); // an invalid choice is refused at the start
+        String handoff = framework.handoff(settings.handoff());
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
         messages.ifPresent(it -> metrics.countRetries(it.retries()));

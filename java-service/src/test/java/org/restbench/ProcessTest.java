@@ -35,11 +35,14 @@ class ProcessTest {
         assertThat(process.waitFor()).as(output).isEqualTo(code);
         assertThat(output.lines()).last().isEqualTo("restbench: " + line);
         assertThat(output).doesNotContain("\tat ", "WARN ");
+        assertThat(output.contains("INFO ")).as("something was started").isEqualTo(code != 2);
     }
 
     @Test
     void a_bad_setting_is_one_line_and_exit_code_2() throws Exception {
         exitsWith(2, "RESTBENCH_PORT='x': must be an integer from 0 to 65535", Map.of("RESTBENCH_PORT", "x"));
+        String line = "RESTBENCH_HANDOFF='loop': must be left out: tomcat has no event loop";
+        exitsWith(2, line, Map.of("RESTBENCH_HANDOFF", "loop"));
     }
 
     @Test
