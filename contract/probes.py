@@ -258,6 +258,18 @@ PROBES = (
         (b"GET http://service HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
     ),
     Probe(
+        "target-with-a-fragment",
+        "A fragment is no part of a target: another path, or refused.",
+        "404 009|" + REFUSED,
+        (head(path="/matrix/serial#x") + BODY, Answer()),
+    ),
+    Probe(
+        "path-beyond-the-root",
+        "Two dots are a name as any other.",
+        "404 009",
+        (b"GET /../health HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
+    ),
+    Probe(
         "head-of-20-kb",
         "A head longer than what servers take by default: served or refused, never a fault.",
         "200|" + REFUSED,
@@ -292,6 +304,12 @@ PROBES = (
         "A request that says to be of HTTP/2.0 is refused, in HTTP/1.1.",
         REFUSED,
         (head(version="2.0") + BODY, Answer()),
+    ),
+    Probe(
+        "another-unknown-version",
+        "So is one that says to be of HTTP/3.0.",
+        REFUSED,
+        (head(version="3.0") + BODY, Answer()),
     ),
     Probe(
         "both-lengths",

@@ -76,7 +76,6 @@ def test_health_names_the_framework_and_its_server(each: LiveService) -> None:
     health = each.health()
     name = str(health["framework"])
     handoff = "thread" if name in IN_A_LOOP else None
-    assert name in FRAMEWORKS
     assert (health["server"], health["handoff"], health["workers"]) == (server_of(name), handoff, 1)
 
 
@@ -354,10 +353,11 @@ def test_a_connection_that_is_reset_before_its_body_is_read_is_no_fault(
 
 
 def test_a_connection_that_is_reset_before_its_answers_is_no_fault(each: LiveService) -> None:
-    logged = len(each.log.read_text())
-    for _ in range(20):  # which answer the reset precedes is a matter of chance
+    head, logged = post_head(len(SMALL[0])), len(each.log.read_text())
+    expecting = head[:-2] + b"Expect: 100-continue\r\n\r\n"
+    for sent in [(head + SMALL[0]) * 50, expecting] * 20:  # which answer is cut off is chance
         with connected(each.port) as client:
-            client.sendall((post_head(len(SMALL[0])) + SMALL[0]) * 50)
+            client.sendall(sent)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wait_until(lambda: in_flight(each) == 0)
     assert not each.log.read_text()[logged:]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import uvloop
-from aiohttp import web
+from aiohttp import ClientConnectionResetError, web
 from aiohttp.http import HttpProcessingError
 
 from ..process import SOCKET_MODE
@@ -82,8 +82,10 @@ async def _serve(settings: Settings) -> None:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether to log a record. Errors about invalid HTTP are not logged: they quote the client."""
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+    """Whether to log a record. Errors about invalid HTTP are not logged: they quote the client. Nor
+    is a client that resets its connection before it is told to send its body."""
+    theirs = HttpProcessingError | ClientConnectionResetError
+    return not (record.exc_info and isinstance(record.exc_info[1], theirs))
 
 
 def main() -> None:

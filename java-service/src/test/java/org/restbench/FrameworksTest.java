@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -17,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.framework.Framework;
 import org.restbench.settings.Settings.InvalidSetting;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 import tools.jackson.databind.JsonNode;
@@ -74,6 +78,7 @@ class FrameworksTest {
             aTargetInAbsoluteFormIsTaken(service);
             anAnswerToHeadHasNoBody(service);
             soapIsOfferedByServletContainersAlone(service, isServlet);
+            theLogQuotesNoneOf(service);
             withNothingInFlightItStopsLongBeforeItsPatienceEnds(service);
         }
     }
@@ -132,6 +137,32 @@ class FrameworksTest {
         for (String page : List.of("/strategies", "/docs")) {
             assertThat(service.get(page).body().contains("soap")).as(page).isEqualTo(isServlet);
         }
+    }
+
+    /** Jetty quoted the host. */
+    private static void theLogQuotesNoneOf(RunningService service) throws IOException {
+        ListAppender<ILoggingEvent> written = new ListAppender<>();
+        Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+        written.start();
+        root.addAppender(written);
+        try {
+            for (String odd : List.of(
+                    "GET /health HTTP/1.1\r\nHost: a/Secret",
+                    "GET /health HTTP/1.1\r\nHost: x\r\nHost: Secret",
+                    "GET http://Secret:x/health HTTP/1.1\r\nHost: x",
+                    "GET /%Secret HTTP/1.1\r\nHost: x",
+                    "Secret Secret HTTP/1.1\r\nHost: x",
+                    "GET /health HTTP/1.1\r\nHost: x\r\nSe cret: Secret",
+                    "GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: Secret",
+                    "GET /health HTTP/1.1\r\nHost: x\r\nCookie: Secret=\"")) {
+                RawHttp.all(service, odd + "\r\nConnection: close\r\n\r\n");
+            }
+        } finally {
+            root.detachAppender(written);
+        }
+        assertThat(written.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .allSatisfy(message -> assertThat(message).doesNotContain("Secret"));
     }
 
     /** Spring's own patience with what does not say that it has stopped is 10 s. */

@@ -2,6 +2,7 @@ package org.restbench.framework;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
@@ -11,6 +12,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -21,6 +23,7 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** Spring MVC on Tomcat: what users of spring-boot-starter-web run. */
 @Configuration(proxyBeanMethods = false)
@@ -52,8 +55,10 @@ class TomcatFramework {
         }
 
         private static void bound(Connector connector, Settings settings) {
-            // a path with %2F is answered by the core, as any other path
+            // a path with %2F, %5C or bytes that are not UTF-8 is answered by the core, as any other path
             connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            connector.setEncodedReverseSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+            connector.setURIEncoding(StandardCharsets.ISO_8859_1.name());
             connector.setAsyncTimeout(NO_TIMEOUT);
             AbstractHttp11Protocol<?> protocol = (AbstractHttp11Protocol<?>) connector.getProtocolHandler();
             connector.setProperty("socket.appReadBufSize", BUFFER_BYTES);
@@ -66,6 +71,25 @@ class TomcatFramework {
             protocol.setConnectionTimeout(settings.receiveSeconds() * 1000);
             protocol.setKeepAliveTimeout(settings.keepAliveSeconds() * 1000);
         }
+    }
+
+    /**
+     * Gives the core the preflight requests of browsers, too, as Spring would otherwise answer them by itself. Spring
+     * asks for no other request, as no handler has rules about origins.
+     */
+    @Bean
+    WebMvcRegistrations preflights(Core core) {
+        return new WebMvcRegistrations() {
+            @Override
+            public RequestMappingHandlerMapping getRequestMappingHandlerMapping() {
+                RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
+                mapping.setCorsProcessor((rules, request, response) -> {
+                    new ServletExchange(request, response).handle(core);
+                    return false;
+                });
+                return mapping;
+            }
+        };
     }
 
     /** Gives every request to the core, whatever its path and method. */
