@@ -128,8 +128,12 @@ def test_what_an_image_copies_is_there(name: str) -> None:
             assert (ROOT / source).exists(), source
 
 
-def test_the_harness_image_has_the_migrations() -> None:
-    assert "COPY contract/database contract/database" in IMAGES["scripts/Dockerfile"]
+def test_the_harness_image_has_what_the_harness_reads_of_the_contract() -> None:
+    code = "\n".join(it.read_text() for it in (ROOT / "scripts" / "restbench").rglob("*.py"))
+    read = set(re.findall(r'ROOT / "contract" / "([^"]+)"', code))
+    assert {"database", "deviations.toml"} <= read
+    for name in read:
+        assert f"COPY contract/{name} contract/{name}\n" in IMAGES["scripts/Dockerfile"]
 
 
 def test_a_container_on_a_busy_machine_has_time_to_start() -> None:
