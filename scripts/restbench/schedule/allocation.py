@@ -30,11 +30,12 @@ RESPONSE_S = "response_s"
 
 
 def blocks_to_come(order: Order, run: Run) -> int:
-    """How many of the planned blocks are still measured: those that end in time, and those that an
-    interval needs."""
+    """How many of the planned blocks are still measured: those that end in time and can measure
+    every cell, and those that an interval needs."""
     planned = order.profile.blocks
     done = sum(each.finished is not None for each in run.trials.blocks())
-    in_time = int((max(0.0, left_s(order, run)) + 1.0) / shortest_s(order, run))  # a second late
+    block_s = max(shortest_s(order, run), whole_s(run))
+    in_time = int((max(0.0, left_s(order, run)) + 1.0) / block_s)  # a second late
     return min(planned - done, max(FEWEST_BLOCKS - done, in_time))
 
 
@@ -44,17 +45,24 @@ def shortest_s(order: Order, run: Run) -> float:
     return max([LEAST_BLOCK_PART * order.profile.block_s, *last_s])
 
 
+def whole_s(run: Run) -> float:
+    """How many seconds the next block takes to measure every cell, judged by the last one; 0 where
+    that is not known. In a shorter one cells that are compared would be in different blocks."""
+    return next((each.whole_s for each in reversed(run.trials.blocks()) if each.finished), 0.0)
+
+
 def block_seconds(order: Order, run: Run, number: int, needed: Collection[str] = ()) -> float:
     """The duration of a block. The planned blocks to come share the time that is left of the run,
     without its long windows; earlier blocks may have taken more than their share. They are at most
-    as long as the profile says, or SPARE_TIMES as long as the last one had to be, and no shorter
-    than `shortest_s`. Blocks beyond the planned ones are as long as the profile says, or shorter
-    (`_further_s`)."""
+    as long as the profile says, or SPARE_TIMES as long as the last one had to be, or as every cell
+    takes (`whole_s`), and no shorter than `shortest_s`. Blocks beyond the planned ones are as long
+    as the profile says, or shorter (`_further_s`)."""
     profile, least_s = order.profile, shortest_s(order, run)
     if number > profile.blocks:
         return min(_further_s(order, run, needed), max(profile.block_s, least_s))
     share_s = left_s(order, run) / max(1, blocks_to_come(order, run))
-    return max(least_s, min(max(profile.block_s, SPARE_TIMES * least_s), share_s))
+    longest_s = SPARE_TIMES * max(least_s, whole_s(run))
+    return max(least_s, min(max(profile.block_s, longest_s), share_s))
 
 
 def left_s(order: Order, run: Run) -> float:

@@ -23,7 +23,7 @@ from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
-from restbench.store.trials import BEFORE_TRIALS_S, SPARE_S, Trial
+from restbench.store.trials import BEFORE_TRIALS_S, MISSING_S, SPARE_S, Trial
 
 #: By the driver's name in the experiment file: opens the driver of a block. What the block's trials
 #: need is up as long as the context lasts.
@@ -53,7 +53,7 @@ def measure(wanted: BlockOrder) -> None:
     file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
     facts = {"speed": machine.speed(), "load_cores": cores.load}
     file.begin(wanted.block, clock.now_text(), facts)
-    trials_s = spare_s = 0.0
+    trials_s = spare_s = missing_s = 0.0
     for number, part in enumerate(parts):
         left = part.seconds / sum(each.seconds for each in parts[number:])
         part_ends = time.monotonic() + (ends - time.monotonic()) * left
@@ -66,7 +66,10 @@ def measure(wanted: BlockOrder) -> None:
             taken_s = time.monotonic() - ready
             trials_s += taken_s
             spare_s += driver.here.progress.spare_part * taken_s
+            missing_s += driver.here.progress.missing_s or 0.0
     file.fact(wanted.block, SPARE_S, spare_s)
+    if missing_s:
+        file.fact(wanted.block, MISSING_S, missing_s)
     file.fact(wanted.block, BEFORE_TRIALS_S, time.monotonic() - began - trials_s)
     file.finish(wanted.block, clock.now_text())
 

@@ -89,6 +89,9 @@ class Progress:
     spare_part: float = 1.0
     """The share of the trials' time beyond the least that they need; 1 where trials simply fill
     the time that there is."""
+    missing_s: float | None = None
+    """Seconds that the block lacked for one trial of every cell, negative where it had more; None
+    where cells have several trials in a block."""
 
 
 class View(Protocol):
@@ -227,13 +230,14 @@ class OnceEach:
         trials in the fewest blocks so far. Trials that fit into the time that is left come before
         trials that do not. A trial that begins before the block's time is over is finished. Time
         that is left at the end is used for up to two more trials of the needed cells."""
-        here, ends = self.here, time.monotonic() + seconds
+        here, began = self.here, time.monotonic()
+        ends = began + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         cells, needed = here.cells, here.needed
         here.draws().shuffle(cells)
         cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
         here.progress.planned = len(cells)
-        is_first = True
+        is_first, untried, round_s = True, list[Cell](), 0.0
         for number in (1, 2, 3):
             left = [each for each in cells if number == 1 or each.id in needed]
             while left:
@@ -243,9 +247,15 @@ class OnceEach:
                 fits = self.least_s(cell) <= left_s or number == 1
                 if is_first or (left_s > 0 and fits):
                     yield [PlannedTrial(number, cell)]
-                elif cell.id not in tried and number == 1:
-                    here.lose(cell, "not-measured", "the block had no time for it")
+                elif number == 1:
+                    untried.append(cell)
+                    if cell.id not in tried:
+                        here.lose(cell, "not-measured", "the block had no time for it")
                 is_first = False
+            round_s = round_s or time.monotonic() - began
+        mean_s = round_s / max(1, len(cells) - len(untried))
+        lacked_s = sum(max(mean_s, self.least_s(each)) for each in untried)
+        here.progress.missing_s = lacked_s - (time.monotonic() - began - round_s)
 
     def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - overrides use it
         """Seconds that a trial of the cell takes at least; 0 where that is not known."""

@@ -91,9 +91,11 @@ def _is_begun(order: Order, run: Run, view: View) -> bool:
     if len([each for each in run.trials.blocks() if each.finished]) == 1 or not coming:
         late_s = coming * shortest_s - left_s
         late = f", ending {late_s / 60:.1f} minutes late, as an interval needs them" * (late_s > 0)
+        whole_s = allocation.whole_s(run)
+        whole = f", {whole_s / 60:.1f} to measure every cell" * (whole_s > shortest_s)
         view.note(
-            f"a block takes at least {shortest_s / 60:.1f} minutes, {left_s / 60:.1f} are left: "
-            f"{coming or 'no'} more{late}"
+            f"a block takes at least {shortest_s / 60:.1f} minutes{whole}, {left_s / 60:.1f} are "
+            f"left: {coming or 'no'} more{late}"
         )
     return coming > 0
 

@@ -28,6 +28,8 @@ from restbench.machine import storage
 Microseconds = npt.NDArray[np.int64]
 #: Name of the block's fact with the seconds that its trials took beyond the least that they need.
 SPARE_S = "spare_s"
+#: Name of the block's fact with the seconds that it lacked for one trial of every cell.
+MISSING_S = "missing_s"
 #: Name of the block's fact with the seconds that passed before its first trial.
 BEFORE_TRIALS_S = "before_trials_s"
 #: The version of the file's format. A file of another version is refused.
@@ -146,6 +148,13 @@ class Block:
         """The least time in seconds that the block would have needed; 0 where it is not known."""
         taken_s = self.seconds or 0.0
         return taken_s - float(self.facts.get(SPARE_S, taken_s))
+
+    @property
+    def whole_s(self) -> float:
+        """The seconds in which the block would have measured every cell once; 0 where a cell has
+        several trials in a block."""
+        missing_s = self.facts.get(MISSING_S)
+        return 0.0 if missing_s is None else (self.seconds or 0.0) + float(missing_s)
 
 
 def last_block_minutes(blocks: Sequence[Block]) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fixture_run import cell
-from made_blocks import View, measured, order_of
+from made_blocks import View, measured, order_of, took
 
 from restbench.commands import measuring
 from restbench.experiment.cell import Cell
@@ -22,7 +22,7 @@ from restbench.schedule.allocation import RESPONSE_S
 from restbench.schedule.block_run import BlockOrder
 from restbench.schedule.pace import Pace
 from restbench.store.store import Run
-from restbench.store.trials import BEFORE_TRIALS_S, Trial
+from restbench.store.trials import BEFORE_TRIALS_S, MISSING_S, SPARE_S, Trial
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks, with parts of each kind.
@@ -140,3 +140,46 @@ def test_a_further_block_lasts_for_its_start_and_for_what_claims_need(tmp_path: 
     assert allocation.has_time(order, run, quick, after_s=left_s - 2 * BEFORE_S)
     assert not allocation.has_time(order, run, quick, after_s=left_s - 2 * BEFORE_S + 1)
     assert not allocation.has_time(order, run, slow, after_s=left_s - 2 * BEFORE_S)
+
+
+def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 5, minutes=40)
+    assert allocation.block_seconds(order, run, 1) == 600
+    took(run, 1, minutes=16)
+    assert allocation.block_seconds(order, run, 2) == (2400 - 960) / 3
+    took(run, 2, minutes=23)
+    assert allocation.block_seconds(order, run, 3) == 300, "half of what it was to have"
+    assert allocation.block_seconds(order, run, 5) == 600
+
+
+def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 5, 5, minutes=60)
+    took(run, 1, minutes=23, **{SPARE_S: 60.0})
+    assert allocation.block_seconds(order, run, 2) == 22 * 60
+
+
+def test_a_block_of_single_trials_is_so_long_that_it_measures_every_cell(
+    tmp_path: Path, run: Run
+) -> None:
+    """Otherwise two cells that are compared would have their trials in different blocks."""
+    order = order_of(tmp_path, 5, 5, minutes=60)
+    took(run, 1, minutes=12, **{SPARE_S: 700.0, MISSING_S: 180.0})
+    assert allocation.block_seconds(order, run, 2) == 48 * 60 / 3
+    took(run, 2, minutes=16, **{SPARE_S: 900.0, MISSING_S: -60.0})
+    assert allocation.block_seconds(order, run, 3) == 32 * 60 / 2
+    took(run, 3, minutes=1, **{SPARE_S: 0.0, MISSING_S: 3600.0})
+    assert allocation.block_seconds(order, run, 4) == 31 * 60, "not longer than the run"
+
+
+def test_a_planned_block_leaves_time_beyond_what_the_last_one_had_to_take(
+    tmp_path: Path, run: Run
+) -> None:
+    """As in a run of an hour: cells that have trials in any case filled the blocks of 400 s."""
+    order = order_of(tmp_path, 5, 9, minutes=60)
+    order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 6.0}))
+    assert allocation.block_seconds(order, run, 1) == 360
+    took(run, 1, minutes=10, **{SPARE_S: 0.0})
+    assert allocation.block_seconds(order, run, 2) == pytest.approx(1.1 * 600)
+    took(run, 2, minutes=6, **{SPARE_S: 0.0})
+    assert allocation.block_seconds(order, run, 3) == pytest.approx(1.1 * 360)
+    assert allocation.block_seconds(order, run, 6) == 360

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 from closed_driver import answers
-from made_blocks import View, measured, order_of
+from made_blocks import View, measured, order_of, took
 from stub_bench import Bench
 
 from restbench.analyse.estimates import measurements
@@ -29,7 +29,7 @@ from restbench.schedule.block_run import BlockOrder, Progress
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.store import Run
-from restbench.store.trials import BEFORE_TRIALS_S, SPARE_S
+from restbench.store.trials import BEFORE_TRIALS_S, MISSING_S, SPARE_S
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks.
@@ -264,22 +264,6 @@ where = { strategy = "serial" }
     assert [each.compared for each in found] == [True, False]
 
 
-def took(run: Run, number: int, minutes: int, **facts: float) -> None:
-    """A finished block without trials."""
-    run.trials.begin(number, "2026-11-24T01:00:00+00:00", facts)
-    run.trials.finish(number, f"2026-11-24T01:{minutes:02d}:00+00:00")
-
-
-def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
-    order = order_of(tmp_path, 4, 5, minutes=40)
-    assert allocation.block_seconds(order, run, 1) == 600
-    took(run, 1, minutes=16)
-    assert allocation.block_seconds(order, run, 2) == (2400 - 960) / 3
-    took(run, 2, minutes=23)
-    assert allocation.block_seconds(order, run, 3) == 300, "half of what it was to have"
-    assert allocation.block_seconds(order, run, 5) == 600
-
-
 @pytest.mark.parametrize(
     ("minutes", "facts", "blocks", "said"),
     [
@@ -293,6 +277,17 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
             [
                 "a block takes at least 14.0 minutes, 46.0 are left: 3 more",
                 "a block takes at least 14.0 minutes, 4.0 are left: no more",
+            ],
+        ),
+        (
+            12,
+            {SPARE_S: 700.0, MISSING_S: 180.0},
+            4,
+            [
+                "a block takes at least 6.0 minutes, 15.0 to measure every cell, 48.0 are left: "
+                "3 more",
+                "a block takes at least 6.0 minutes, 15.0 to measure every cell, 12.0 are left: "
+                "no more",
             ],
         ),
         (
@@ -346,7 +341,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     @contextmanager
     def opened(*_of: object) -> Iterator[SimpleNamespace]:
         now_s[0] += 20.0
-        here = SimpleNamespace(progress=Progress(1, spare_part=spare_part))
+        here = SimpleNamespace(progress=Progress(1, spare_part=spare_part, missing_s=-5.0))
         yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)
@@ -357,26 +352,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     assert kept.facts[SPARE_S] == 40.0 * spare_part
     assert kept.facts[BEFORE_TRIALS_S] == 20.0
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
-
-
-def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
-    order = order_of(tmp_path, 5, 5, minutes=60)
-    took(run, 1, minutes=23, **{SPARE_S: 60.0})
-    assert allocation.block_seconds(order, run, 2) == 22 * 60
-
-
-def test_a_planned_block_leaves_time_beyond_what_the_last_one_had_to_take(
-    tmp_path: Path, run: Run
-) -> None:
-    """As in a run of an hour: cells that have trials in any case filled the blocks of 400 s."""
-    order = order_of(tmp_path, 5, 9, minutes=60)
-    order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 6.0}))
-    assert allocation.block_seconds(order, run, 1) == 360
-    took(run, 1, minutes=10, **{SPARE_S: 0.0})
-    assert allocation.block_seconds(order, run, 2) == pytest.approx(1.1 * 600)
-    took(run, 2, minutes=6, **{SPARE_S: 0.0})
-    assert allocation.block_seconds(order, run, 3) == pytest.approx(1.1 * 360)
-    assert allocation.block_seconds(order, run, 6) == 360
+    assert kept.whole_s == (kept.seconds or 0.0) - 5.0
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:

@@ -72,3 +72,9 @@ def measured(wanted: BlockOrder) -> None:
     cells = dict.fromkeys(each.cell for each in wanted.order.plan)
     trials.add(Trial(number, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
     trials.finish(number, "2026-11-24T01:05:00+00:00")
+
+
+def took(run: Run, number: int, minutes: int, **facts: float) -> None:
+    """A finished block without trials."""
+    run.trials.begin(number, "2026-11-24T01:00:00+00:00", facts)
+    run.trials.finish(number, f"2026-11-24T01:{minutes:02d}:00+00:00")
