@@ -154,8 +154,8 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         measured.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
         *([words] if len(panel.lines) == 1 else []),
     ]
-    # Without a format Vega writes 1 and 2 as "1.0" and "2.0".
-    x = x.axis(values=ticks, format=",~r") if panel.has_ticks else x
+    # By itself Vega writes 1 and 2 as "1.0" and "2.0"; with `format` it rounds 64 threads to 60.
+    x = x.axis(values=ticks, labelExpr="format(datum.value, ',~r')") if panel.has_ticks else x
     return theme.layered(panel.title, _HEIGHT_PX, *layers, x=x, stroke=stroke)
 
 
