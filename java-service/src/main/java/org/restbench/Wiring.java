@@ -74,15 +74,11 @@ public class Wiring {
         List<CodedWorkload<?, ?>> all = new ArrayList<>();
         all.add(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())));
         all.add(new CodedWorkload<>(new LogsWorkload(), new LogsJson()));
-        KERNELS.forEach(kernel -> all.add(npb(kernel, inputs)));
+        KERNELS.forEach(kernel -> all.add(new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel))));
         if (settings.database().url() != null) {
             all.addAll(messages(settings.database(), memory));
         }
         return Workloads.of(all);
-    }
-
-    private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs) {
-        return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel));
     }
 
     private static List<? extends CodedWorkload<?, ?>> messages(DatabaseSettings settings, MemoryBudget memory) {

@@ -67,10 +67,6 @@ final class MatrixBuilder {
         rows++;
     }
 
-    void end() {
-        elements.trim();
-    }
-
     int rows() {
         return rows;
     }

@@ -32,8 +32,8 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
         for (String name = json.nextName(); name != null; name = json.nextName()) {
             switch (name) {
                 case "requestId" -> id = RequestIds.read(json);
-                case "matrixOne" -> new MatrixReader(json, one).read();
-                case "matrixTwo" -> new MatrixReader(json, two).read();
+                case "matrixOne" -> new MatrixReader(json, one, one.elements).read();
+                case "matrixTwo" -> new MatrixReader(json, two, two.elements).read();
                 default -> json.skipNext();
             }
         }
@@ -69,21 +69,11 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
     }
 
     /** Reads one matrix of a request into a flat array in one pass, valid or not. */
-    static final class MatrixReader {
+    private record MatrixReader(JsonReader json, MatrixBuilder matrix, Elements elements) {
         /** Bytes of an element of the study with its comma and its part of the row. */
         private static final int BYTES_OF_AN_ELEMENT = 3;
 
         private static final int SHOWN_DIGITS = 24;
-
-        private final JsonReader json;
-        private final MatrixBuilder matrix;
-        private final Elements elements;
-
-        MatrixReader(JsonReader json, MatrixBuilder matrix) {
-            this.json = json;
-            this.matrix = matrix;
-            this.elements = matrix.elements;
-        }
 
         /** Reads the value of the member whose name was read last. */
         void read() {
@@ -129,7 +119,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
                 readRow();
                 matrix.endRow(elements.size() - before);
             }
-            matrix.end();
+            elements.trim();
         }
 
         /** At the second row, makes room for all rows as if they were alike, as far as the body can hold them. */

@@ -41,7 +41,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
             }
             matrix.endRow(elements.size() - before);
         }
-        matrix.end();
+        elements.trim();
         return matrix;
     }
 

@@ -20,18 +20,9 @@ import org.restbench.workload.messages.QueueTechnique;
 import tools.jackson.core.JsonToken;
 
 /** The JSON of one operation on queues. */
-public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer> {
+public record MessagesJson(boolean hasBody, int mostCharacters, Function<MessagesReader, MessagesRequest> reading)
+        implements Codec<MessagesRequest, MessagesAnswer> {
     private static final Map<String, String> REPLAYED = Map.of("Idempotent-Replayed", "true");
-
-    private final boolean hasBody;
-    private final int mostCharacters;
-    private final Function<MessagesReader, MessagesRequest> reading;
-
-    private MessagesJson(boolean hasBody, int mostCharacters, Function<MessagesReader, MessagesRequest> reading) {
-        this.hasBody = hasBody;
-        this.mostCharacters = mostCharacters;
-        this.reading = reading;
-    }
 
     /** All operations; those of the same path in the order GET, POST, DELETE. */
     public static List<CodedWorkload<MessagesRequest, MessagesAnswer>> operations(

@@ -1,5 +1,6 @@
 package org.restbench.core;
 
+import io.micrometer.core.instrument.util.NamedThreadFactory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -11,11 +12,8 @@ import java.util.concurrent.TimeUnit;
 public final class Delays implements AutoCloseable {
     final int maxMillis;
     private final Admission waiting;
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
-        Thread thread = new Thread(task, "delay-timer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledThreadPoolExecutor timer =
+            new ScheduledThreadPoolExecutor(1, new NamedThreadFactory("delay-timer"));
 
     private volatile boolean stopping;
 

@@ -2,6 +2,7 @@ package org.restbench.database;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.UtilityElf.DefaultThreadFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -56,11 +57,8 @@ public final class Database implements AutoCloseable {
     private final Map<String, Sql> statements = new ConcurrentHashMap<>();
     private final AtomicReference<String> failing = new AtomicReference<>();
     private final AtomicLong noneFreeLoggedAt = new AtomicLong(System.nanoTime() - NONE_FREE_LOG_NANOS);
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(2, task -> {
-        Thread thread = new Thread(task, "database-timer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledThreadPoolExecutor timer =
+            new ScheduledThreadPoolExecutor(2, new DefaultThreadFactory("database-timer"));
 
     private HikariDataSource pool;
     private volatile long answeredAt = System.nanoTime() - UP_FOR_NANOS;
@@ -146,11 +144,6 @@ public final class Database implements AutoCloseable {
             }
         };
         timer.scheduleWithFixedDelay(kept, seconds, seconds, TimeUnit.SECONDS);
-    }
-
-    /** A session for one request. It takes no connection before its first statement. */
-    public Session session() {
-        return new Session(this);
     }
 
     /**

@@ -28,7 +28,7 @@ public final class Session implements AutoCloseable {
     private long connectionNanos;
     private long databaseNanos;
 
-    Session(Database database) {
+    public Session(Database database) {
         this.database = database;
     }
 

@@ -19,22 +19,13 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
-import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** The bare servlet of {@link ServletFramework} on Jetty: only the container differs. */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration(
-        exclude = {
-            TomcatServletWebServerAutoConfiguration.class,
-            DispatcherServletAutoConfiguration.class,
-            WebMvcAutoConfiguration.class,
-            ErrorMvcAutoConfiguration.class
-        })
+@EnableAutoConfiguration(exclude = TomcatServletWebServerAutoConfiguration.class)
 @Import({ServletServer.class, ServletFramework.Registration.class})
 class JettyFramework {
     /** How long idle connections stay open when the service stops; Spring Boot would wait 10 s for them. */

@@ -37,14 +37,13 @@ final class ReactorNettyFramework extends ServerLifecycle {
     private static final Duration LOOP_END = Duration.ofSeconds(1);
 
     private final ExecutorService threads = EventLoopExchange.threads("reactor");
-    private final Executor handoff;
+    private final Executor handoff = settings.runsInLoop() ? null : threads;
 
     private LoopResources loop;
     private DisposableServer server;
 
     ReactorNettyFramework(Core core, Settings settings) {
         super(core, settings);
-        this.handoff = settings.runsInLoop() ? null : threads;
     }
 
     @Override

@@ -16,16 +16,18 @@ import org.springframework.context.annotation.Import;
 
 /** A bare servlet on the Tomcat of {@link TomcatFramework}: the difference is the cost of Spring MVC. */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration(
-        exclude = {
-            JettyServletWebServerAutoConfiguration.class, // Spring Boot would choose Jetty where both are present
-            DispatcherServletAutoConfiguration.class,
-            WebMvcAutoConfiguration.class,
-            ErrorMvcAutoConfiguration.class
-        })
+// Spring Boot would choose Jetty where both are present
+@EnableAutoConfiguration(exclude = JettyServletWebServerAutoConfiguration.class)
 @Import({TomcatFramework.Server.class, ServletFramework.Registration.class})
 class ServletFramework {
+    /** The servlet in place of Spring MVC. What is excluded here is so in the configurations that import this one. */
     @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {
+                DispatcherServletAutoConfiguration.class,
+                WebMvcAutoConfiguration.class,
+                ErrorMvcAutoConfiguration.class
+            })
     static class Registration {
         @Bean
         ServletRegistrationBean<CoreServlet> coreServlet(Core core) {

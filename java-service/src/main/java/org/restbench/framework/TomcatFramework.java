@@ -18,9 +18,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.stereotype.Controller;
-import org.springframework.web.HttpRequestMethodNotSupportedException;
-import org.springframework.web.bind.annotation.ControllerAdvice;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -94,7 +91,6 @@ class TomcatFramework {
 
     /** Gives every request to the core, whatever its path and method. */
     @Controller
-    @ControllerAdvice
     static final class CoreController {
         private final Core core;
 
@@ -102,25 +98,14 @@ class TomcatFramework {
             this.core = core;
         }
 
-        /** Lists each method by name, as Spring would otherwise answer OPTIONS by itself. */
-        @RequestMapping(
-                path = "/**",
-                method = {
-                    RequestMethod.GET,
-                    RequestMethod.POST,
-                    RequestMethod.PUT,
-                    RequestMethod.PATCH,
-                    RequestMethod.DELETE,
-                    RequestMethod.HEAD,
-                    RequestMethod.OPTIONS,
-                    RequestMethod.TRACE
-                })
+        @RequestMapping("/**")
         void handle(HttpServletRequest request, HttpServletResponse response) {
             new ServletExchange(request, response).handle(core);
         }
 
-        @ExceptionHandler(HttpRequestMethodNotSupportedException.class)
-        void handleMethodThatSpringDoesNotKnow(HttpServletRequest request, HttpServletResponse response) {
+        /** OPTIONS by name, as Spring would otherwise answer it by itself. */
+        @RequestMapping(path = "/**", method = RequestMethod.OPTIONS)
+        void handleOptions(HttpServletRequest request, HttpServletResponse response) {
             handle(request, response);
         }
     }

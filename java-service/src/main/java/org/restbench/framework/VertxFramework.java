@@ -29,14 +29,13 @@ final class VertxFramework extends ServerLifecycle {
     private static final Duration LOOP_END = Duration.ofSeconds(2);
 
     private final ExecutorService threads = EventLoopExchange.threads("vertx");
-    private final Executor handoff;
+    private final Executor handoff = settings.runsInLoop() ? null : threads;
 
     private Vertx vertx;
     private HttpServer server;
 
     VertxFramework(Core core, Settings settings) {
         super(core, settings);
-        this.handoff = settings.runsInLoop() ? null : threads;
     }
 
     @Override

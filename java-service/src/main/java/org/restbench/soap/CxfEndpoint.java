@@ -4,7 +4,6 @@ import jakarta.xml.bind.UnmarshalException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.logging.Logger;
 import javax.xml.namespace.QName;
 import javax.xml.stream.XMLStreamException;
@@ -24,6 +23,7 @@ import org.apache.cxf.phase.AbstractPhaseInterceptor;
 import org.apache.cxf.phase.Phase;
 import org.apache.cxf.service.model.EndpointInfo;
 import org.apache.cxf.transport.AbstractDestination;
+import org.apache.cxf.transport.AbstractTransportFactory;
 import org.apache.cxf.transport.Conduit;
 import org.apache.cxf.transport.DestinationFactory;
 import org.apache.cxf.ws.addressing.EndpointReferenceType;
@@ -177,23 +177,17 @@ final class CxfEndpoint {
             super(bus, new EndpointReferenceType(), endpoint);
         }
 
-        static final class Factory implements DestinationFactory {
+        static final class Factory extends AbstractTransportFactory implements DestinationFactory {
             /** The transport's id in the WSDL. */
             private static final String HTTP = "http://schemas.xmlsoap.org/soap/http";
+
+            Factory() {
+                super(List.of(HTTP));
+            }
 
             @Override
             public ArrayDestination getDestination(EndpointInfo endpoint, Bus bus) {
                 return new ArrayDestination(bus, endpoint);
-            }
-
-            @Override
-            public Set<String> getUriPrefixes() {
-                return Set.of("/");
-            }
-
-            @Override
-            public List<String> getTransportIds() {
-                return List.of(HTTP);
             }
         }
 
@@ -219,8 +213,7 @@ final class CxfEndpoint {
         private final class BackChannel extends AbstractBackChannelConduit {
             @Override
             public void prepare(Message answer) {
-                SoapCall call = answer.getExchange().get(SoapCall.class);
-                answer.setContent(OutputStream.class, call.answer);
+                answer.setContent(OutputStream.class, callOf(answer.getExchange()).answer);
             }
         }
 

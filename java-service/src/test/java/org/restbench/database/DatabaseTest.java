@@ -65,7 +65,7 @@ class DatabaseTest {
     }
 
     private static DatabaseFailure failure(Database database) {
-        try (Session session = database.session()) {
+        try (Session session = new Session(database)) {
             return catchThrowableOfType(DatabaseFailure.class, () -> session.read("count", Map.of(), row -> row));
         }
     }

@@ -46,11 +46,6 @@ public enum RuleSet {
         return LazyRules.RULES.subList(0, size);
     }
 
-    /** Compiles all rules; this takes as long as many requests. */
-    static void prepare() {
-        R1024.rules();
-    }
-
     /** Initialised when the rules are first used. */
     private static final class LazyRules {
         private static final String[] SERVICES = ("nginx sshd kernel postgres redis payment session search "

@@ -75,7 +75,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
 
     @Override
     public MessagesAnswer compute(MessagesRequest input, ParallelLoop loop) {
-        Session session = database.session();
+        Session session = new Session(database);
         try (session) {
             MessagesAnswer answer = new Operations(session, space, queues, memory, retries).answer(input);
             return answer.took(session.connectionNanos(), session.databaseNanos());
@@ -107,7 +107,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
 
     /** Deletes receipts that are too old. The workload also does this periodically. */
     public void purge() {
-        try (Session session = database.session()) {
+        try (Session session = new Session(database)) {
             new Receipts(session).purge(receiptSeconds);
         } catch (DatabaseFailure failed) {
             LOG.warn("receipts are not purged: {}", failed.state());
