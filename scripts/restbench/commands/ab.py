@@ -12,7 +12,7 @@ from restbench.commands import measuring
 from restbench.commands.options import CellsOption, MinutesOption, note
 from restbench.deploy import builds
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration, Regression
+from restbench.failures import BadConfiguration, Regression, counted
 from restbench.machine import machine_lock
 from restbench.show import findings
 from restbench.show.kinds import builds as shown
@@ -65,7 +65,8 @@ def compare_builds(  # noqa: PLR0913 - one option each
     measuring.end(rows, failure)
     if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
-        raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
+        cells_beyond = counted(len(found.beyond), "cell")
+        raise Regression(f"B is beyond the thresholds in {cells_beyond}: {names}")
 
 
 def _order(name: str, cells: str, minutes: float) -> Order:
