@@ -126,8 +126,8 @@ def browse_runs(
         return
     page = site.write(store.RESULTS, found)
     console.print(f"browser   {page}  ({counted(len(found.runs), 'run')})", soft_wrap=True)
-    if open_page:
-        webbrowser.open(page.as_uri())
+    if open_page and not webbrowser.open(page.as_uri()):
+        note("no web browser could be opened here: open the page by hand")
 
 
 def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
