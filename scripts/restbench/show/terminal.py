@@ -151,7 +151,7 @@ def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
     if decided:
         parts += [drawn(doc.table("Decided claims", _CLAIMS, decided)), ""]
     if rest:
-        count = "1 claim is" if rest == 1 else f"{rest} claims are"
+        count = counted(rest, "claim", "is", "are")
         parts += [Text(f"{count} not decided: the page says what it would take."), ""]
     return parts
 
