@@ -287,7 +287,9 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
         return does, seen
     ran = sum(ns > before.get(tid, 0) for tid, ns in observe.threads(pids, family).items())
     if cell.strategy == "worker-pool":
-        return does and ran == (cell.pool_threads or POOL), f"{seen}, on {counted(ran, 'thread')} of the pool"
+        return does and ran == (
+            cell.pool_threads or POOL
+        ), f"{seen}, on {counted(ran, 'thread')} of the pool"
     return does and 0 < ran < asked, f"{seen}, on {counted(ran, 'carrier thread')}"
 
 
