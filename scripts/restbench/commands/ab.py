@@ -11,6 +11,7 @@ import typer
 from restbench.commands import measuring
 from restbench.commands.options import CellsOption, MinutesOption, note
 from restbench.deploy import builds
+from restbench.experiment import experiment
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, Regression, counted
 from restbench.machine import machine_lock
@@ -71,11 +72,11 @@ def compare_builds(  # noqa: PLR0913 - one option each
 
 def _order(name: str, cells: str, minutes: float) -> Order:
     """The order. BadConfiguration if no builds are compared, or a cell is in one of them only."""
-    order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
-    if order.experiment.thresholds is None:
+    if experiment.load(store.experiment_file(name)).thresholds is None:
         raise BadConfiguration(
             f"experiment '{name}' has no table [thresholds]: it compares no builds"
         )
+    order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     planned = {each.cell for each in order.plan}
     for cell in planned:
         if cell.model_copy(update={"build": "B" if cell.build == "A" else "A"}) not in planned:

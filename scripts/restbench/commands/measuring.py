@@ -130,7 +130,7 @@ def order_for(
         # The run is judged by what was fixed before it, and an error in the file is reported now.
         file = path.parent / loaded.claims
         if not file.exists():
-            raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
+            raise BadConfiguration(f"{path}: claims: '{loaded.claims}' does not exist")
         text = toml_file.content(file)
         claims = toml_file.parse(text, claim_file.Claims, file)
         claim_file.check_complexities(claims, loaded.levels, str(file))
