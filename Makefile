@@ -3,7 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PROFILE ?= quick
+# Also where it is given, but empty.
+override PROFILE := $(or $(PROFILE),quick)
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
 RUN ?= latest
@@ -133,7 +134,7 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
 
 chaos: setup ## kill the harness and its processes at random moments, then continue the run (N=50 kills, SEED=1; REAL=1: the real Java service)
-	@cd scripts && ../$(BIN)/python tests/support/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
+	@cd scripts && ../$(BIN)/python tests/support/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(filter-out 0 no false,$(REAL)), --real)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and look up their known problems
 	@cd audit && $(WITH_JDK) ../.cache/audit/bin/python restbench_audit.py
@@ -153,7 +154,7 @@ bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anythi
 queue-controls: $(VENV) ## check that the queue checker finds lost commits and planted defects, and nothing in a correct database (N=10, about 5 minutes)
 	@cd scripts && ../$(BIN)/python -m tools.queue_controls --times $(or $(N),10)
 
-overload: $(DEV) $(JAR) wrk $(or $(FRONT),nginx) ## test the services under overload, bad clients, kill -9 and stops (FRONT=haproxy, SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+overload: $(DEV) $(JAR) wrk $(filter nginx haproxy,$(or $(FRONT),nginx)) ## test the services under overload, bad clients, kill -9 and stops (FRONT=haproxy, SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
 	  --service $(or $(SERVICE),both) --front $(or $(FRONT),nginx) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 

@@ -6,7 +6,7 @@ Examples with a `given` need a service in that situation and are skipped. Except
 messages: their queues are created by requests to the service. Without a database these examples are
 skipped and counted. Without --pid the probe that ends the service is skipped. The differences must
 be those of deviations.toml: an unlisted difference fails, and so does a listed one that does not
-occur. Exit code 0 or 1.
+occur. Exit code 0, 1 where anything differs, 2 for a wrong option or where no service answers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from typing import Any
 
-from cases import CONTRACT, Example, Selection, offered, try_example
+from cases import CONTRACT, TECHNIQUES, Example, Selection, offered, try_example
 from conversation import try_probe
 from probes import PROBES, Terminate
 from races import RACES, try_race
@@ -78,10 +79,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pid", type=int, help="of the service: try the probe that ends it")
     some: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("--strategy", **some, help="try successes under these, not under all")
-    parser.add_argument("--technique", **some, help="try queues of these, not of all")
+    parser.add_argument(
+        "--technique", **some, choices=TECHNIQUES, help="try queues of these, not of all"
+    )
     parser.add_argument("--receive-seconds", type=float, default=20, help="its receive timeout")
     options = parser.parse_args(arguments)
-    service = Service.at(options.url, options.receive_seconds, options.pid)
+    try:
+        service = Service.at(options.url, options.receive_seconds, options.pid)
+    except (OSError, ValueError, LookupError, TypeError, HTTPException) as error:
+        parser.error(f"{options.url}: no service of the contract answers there: {error}")
     if unknown := {*options.strategy}.difference(*service.strategies.values()):
         parser.error(f"the service has no strategy {', '.join(unknown)}")
     examples, left_out = offered(service)
@@ -89,7 +95,8 @@ def main(arguments: list[str] | None = None) -> int:
     lines = list(verdicts(outcomes, deviations(options.framework, options.front)))
     if left_out:
         print(f"NOT TRIED: {len(left_out)} examples of messages, the service has no database")
-    print("\n".join([*lines, f"{len(outcomes)} examples and probes, {len(lines)} differences"]))
+    differences = f"{len(lines)} difference{'s' * (len(lines) != 1)}"
+    print("\n".join([*lines, f"{len(outcomes)} examples and probes, {differences}"]))
     return 1 if lines else 0
 
 

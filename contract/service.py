@@ -29,9 +29,13 @@ class Service:
 
     @staticmethod
     def at(url: str, receive_timeout_s: float, pid: int | None) -> Service:
-        """The service at `url`, with the properties that /strategies and /health report."""
+        """The service at `url`, with the properties that /strategies and /health report.
+
+        Raises ValueError where `url` has no host or port.
+        """
         address = urlsplit(url)
-        assert address.hostname and address.port  # noqa: S101 - given by the operator
+        if not (address.hostname and address.port):
+            raise ValueError("give http://HOST:PORT")
         host, port = address.hostname, address.port
         listed = get(host, port, "/strategies")["strategies"]
         health = get(host, port, "/health")

@@ -2,6 +2,7 @@
 
 import itertools
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -119,6 +120,27 @@ def test_every_example_that_is_answered_wrongly_is_told(service: Service) -> Non
     outcomes = [try_example(service, *item) for item in examples().items()]
     right = {outcome.name for outcome in outcomes if not outcome.faults}
     assert right == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["http://127.0.0.1:{closed}"], "no service of the contract answers there: [Errno 111]"),
+        (["http://127.0.0.1"], "no service of the contract answers there: give http://HOST:PORT"),
+        (["http://127.0.0.1:{other}"], "no service of the contract answers there: 'strategies'"),
+        (["http://127.0.0.1:{other}", "--technique", "skip"], "invalid choice: 'skip'"),
+    ],
+)
+def test_a_wrong_address_or_technique_is_told_in_a_line(
+    service: Service, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        ports = {"closed": closed.getsockname()[1], "other": service.port}
+        given = [each.format(**ports) for each in arguments]
+        with pytest.raises(SystemExit, match="2"):
+            run.main([*given, "--framework", "tomcat"])
+    assert told in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_probe_tells_what_came(service: Service) -> None:

@@ -33,6 +33,7 @@ from hypothesis.errors import FlakyFailure
 
 from restbench import ROOT, cli
 from restbench.deploy import service
+from restbench.failures import counted
 from restbench.machine import machine_lock, watch
 
 from . import soap
@@ -82,7 +83,7 @@ class Tally:
 
     def __str__(self) -> str:
         """The total, and a line for each kind of count."""
-        lines = [f"{self.bodies} bodies, {len(self.findings)} differences"]
+        lines = [f"{self.bodies} bodies, {counted(len(self.findings), 'difference')}"]
         for kind, of_it in groupby(sorted(self.seen.items()), lambda it: it[0][0]):
             counts = ", ".join(f"{name} {number}" for (_, name), number in of_it)
             lines.append(f"by {kind}: {counts}")
@@ -116,7 +117,8 @@ def campaign(  # noqa: PLR0913, PLR0917 - the parameters of a campaign
             if found and found.message not in [it.message for it in tally.findings]:
                 tally.findings.append(found)
                 yield found
-        print(f"{tally.bodies} of {end} bodies, {len(tally.findings)} differences", flush=True)
+        differences = counted(len(tally.findings), "difference")
+        print(f"{tally.bodies} of {end} bodies, {differences}", flush=True)
 
 
 def _batch(

@@ -106,6 +106,13 @@ class OutputClosed(Interrupted):
     """Nothing reads the output any more (`restbench plan | head`): there is no one to tell."""
 
 
+def counted(number: int, noun: str, one: str = "", several: str = "") -> str:
+    """So many of something, such as `1 cell` and `2 cells`; followed by the form of a verb for one
+    or for several, where these are given."""
+    text, verb = (noun, one) if number == 1 else (f"{noun}s", several)
+    return f"{number} {text} {verb}".rstrip()
+
+
 def first_line(reason: str) -> str:
     """The first line of a failure's text: the rest is the end of a log."""
     return reason.partition("\n")[0].removesuffix("; its log ends:")

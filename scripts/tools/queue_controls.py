@@ -122,7 +122,7 @@ def run(controls: Sequence[Control], times: int, load_s: float, say: Callable[[s
 
 def queue_controls(
     times: Annotated[int, typer.Option(min=1, help="Loads of each control.")] = 10,
-    load_s: Annotated[float, typer.Option(help="How long each goes on.")] = 1.0,
+    load_s: Annotated[float, typer.Option(min=0.0, help="How long each goes on.")] = 1.0,
     only: Annotated[str, typer.Option(help="Controls whose name has this in it.")] = "",
 ) -> None:
     """Does the checker of queues find what is wrong, and nothing else?"""

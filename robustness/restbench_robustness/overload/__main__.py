@@ -118,7 +118,9 @@ def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
                 missed += [f"{findings.subject}: {it}" for it in broken(findings.promises, front)]
     if missed:
         console.print("\n".join(missed), style="bold red", markup=False)
-        console.print(f"{len(missed)} of {number} promises were NOT as expected", style="bold red")
+        were = "was" if len(missed) == 1 else "were"
+        told = f"{len(missed)} of {number} promises {were} NOT as expected"
+        console.print(told, style="bold red")
         raise typer.Exit(1)
     console.print(f"all {number} promises held", style="green")
 

@@ -10,6 +10,7 @@ from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.analyse.queue_checker import RULES, Report
 from restbench.analyse.queue_history import Request
+from restbench.failures import counted
 
 #: A service's promises under a fault: the latest answer to a request; the first success after the
 #: recovery of what was broken; and the time after the recovery from which on all requests succeed.
@@ -19,15 +20,15 @@ ALL_SUCCEED_S = 5.0
 #: By a trial's extra: what it must not exceed, and the complaint where it does.
 _PROMISES = (
     ("died", 0.0, "the service's process ended"),
-    ("unanswered", 0.0, "{:.0f} requests were never answered"),
-    ("refused_wrongly", 0.0, "{:.0f} 5xx answers other than 503 with Retry-After"),
-    ("refused_valid", 0.0, "{:.0f} valid requests were refused with 4xx"),
+    ("unanswered", 0.0, "requests never answered: {:.0f}"),
+    ("refused_wrongly", 0.0, "5xx answers other than 503 with Retry-After: {:.0f}"),
+    ("refused_valid", 0.0, "valid requests refused with 4xx: {:.0f}"),
     ("latest_s", LATEST_ANSWER_S, "an answer took {:.2f} s"),
     ("first_s", FIRST_SUCCESS_S, "the first success came {:.2f} s after the recovery"),
     (
         "failed_later",
         0.0,
-        f"{{:.0f}} requests failed later than {ALL_SUCCEED_S:.0f} s after the recovery",
+        f"requests failed {ALL_SUCCEED_S:.0f} s after the recovery or later: {{:.0f}}",
     ),
 )
 #: The extras that a history's report has under the same name.
@@ -133,8 +134,9 @@ def _waited_s(course: Course, of: Request) -> float:
 
 def verdict(of: Mapping[str, float]) -> str:
     """In words: whether anything was lost, came twice, or broke another rule."""
-    named = {"lost": "lost", "duplicated": "delivered twice", "others": "other violations"}
+    named = {"lost": "lost", "duplicated": "delivered twice"}
     parts = [f"{of[name]:.0f} {what}" for name, what in named.items() if of[name]]
+    parts += [counted(int(of["others"]), "other violation")] if of["others"] else []
     return f"VIOLATED: {', '.join(parts)}" if parts else "nothing lost, nothing delivered twice"
 
 

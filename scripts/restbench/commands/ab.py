@@ -11,8 +11,9 @@ import typer
 from restbench.commands import measuring
 from restbench.commands.options import CellsOption, MinutesOption, note
 from restbench.deploy import builds
+from restbench.experiment import experiment
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration, Regression
+from restbench.failures import BadConfiguration, Regression, counted
 from restbench.machine import machine_lock
 from restbench.show import findings
 from restbench.show.kinds import builds as shown
@@ -65,16 +66,17 @@ def compare_builds(  # noqa: PLR0913 - one option each
     measuring.end(rows, failure)
     if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
-        raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
+        cells_beyond = counted(len(found.beyond), "cell")
+        raise Regression(f"B is beyond the thresholds in {cells_beyond}: {names}")
 
 
 def _order(name: str, cells: str, minutes: float) -> Order:
     """The order. BadConfiguration if no builds are compared, or a cell is in one of them only."""
-    order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
-    if order.experiment.thresholds is None:
+    if experiment.load(store.experiment_file(name)).thresholds is None:
         raise BadConfiguration(
             f"experiment '{name}' has no table [thresholds]: it compares no builds"
         )
+    order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     planned = {each.cell for each in order.plan}
     for cell in planned:
         if cell.model_copy(update={"build": "B" if cell.build == "A" else "A"}) not in planned:

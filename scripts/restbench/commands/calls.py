@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult
 from restbench.experiment.calls import OFFERED, TRANSPORTS, CallWork, Client, threads_needed
 from restbench.experiment.cell import Shape
-from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers, counted
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores
 
@@ -140,7 +141,8 @@ def _threads(strategy: str, given: int | None) -> int:
 
 def _milliseconds(text: str) -> int:
     found = _DELAY.fullmatch(text)
-    ms = float(found[1]) * (1000 if found[2] == "s" else 1) if found else 0.5
+    # Exact: as a float 16.1 is not quite 16.1, and 1000 times that is no whole number.
+    ms = Fraction(found[1]) * (1000 if found[2] == "s" else 1) if found else Fraction(1, 2)
     if ms != int(ms):
         raise BadConfiguration(f"--delay '{text}': give whole milliseconds, such as 100ms or 1.5s")
     return int(ms)
@@ -181,8 +183,9 @@ def _table(
     found: Sequence[tuple[Batch, BatchResult]], delay_ms: int, alone: SingleCall, calls: int
 ) -> Table:
     one = replace(alone.one, delay=delay_ms / 1000)
-    title = f"{calls} calls, {delay_ms} ms, {found[0][0].transport}; a single call takes "
-    table = Table(title=f"{title}{one.whole:.4g} s", title_justify="left", title_style="bold")
+    title = f"{counted(calls, 'call')}, {delay_ms} ms, {found[0][0].transport}"
+    single = f"a single call takes {one.whole:.4g} s"
+    table = Table(title=f"{title}; {single}", title_justify="left", title_style="bold")
     for heading in ("Strategy", "T", "Elapsed s", "Speed-up", "Best s", "Nearness", "Failed"):
         table.add_column(heading, justify="right" if heading != "Strategy" else "left")
     cores = len(allowed_cores())
@@ -208,8 +211,9 @@ def _table(
 
 def _judge(results: Sequence[BatchResult], wrong_before: int = 0) -> None:
     if wrong := sum(each.wrong for each in results):
-        raise WrongAnswers(f"{wrong} products were wrong")
+        raise WrongAnswers(f"{counted(wrong, 'product', 'was', 'were')} wrong")
     if wrong_before:
-        raise WrongAnswers(f"{wrong_before} products of the warm-up were wrong")
+        products = counted(wrong_before, "product", "was", "were")
+        raise WrongAnswers(f"{products} wrong in the warm-up")
     if failed := sum(each.outcomes - each.done for each in results):
-        raise CellsFailed(f"{failed} calls failed")
+        raise CellsFailed(f"{counted(failed, 'call')} failed")

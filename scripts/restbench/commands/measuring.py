@@ -41,6 +41,7 @@ from restbench.failures import (
     Interrupted,
     StorageProblem,
     WrongAnswers,
+    counted,
 )
 from restbench.machine import clock, storage, watch
 from restbench.schedule import allocation, begin, closed_load, environment, runner
@@ -129,7 +130,7 @@ def order_for(
         # The run is judged by what was fixed before it, and an error in the file is reported now.
         file = path.parent / loaded.claims
         if not file.exists():
-            raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
+            raise BadConfiguration(f"{path}: claims: '{loaded.claims}' does not exist")
         text = toml_file.content(file)
         claims = toml_file.parse(text, claim_file.Claims, file)
         claim_file.check_complexities(claims, loaded.levels, str(file))
@@ -196,8 +197,8 @@ def judge(rows: Sequence[Row]) -> None:
     )
     failed = [each for each in failed if each not in (*wrong, *absent)]
     found: list[tuple[type[Failure], str, Sequence[str]]] = [
-        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
-        (CellsFailed, f"{len(failed)} cells failed", failed),
+        (WrongAnswers, f"wrong answers in {counted(len(wrong), 'cell')}", wrong),
+        (CellsFailed, f"{counted(len(failed), 'cell')} failed", failed),
     ]
     raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
     if raised:
@@ -249,7 +250,7 @@ def _cost(order: Order, begun: Run | None = None) -> str:
     starts = " and the start of its services" if is_known or trace else ""
     more = profile.most_blocks - max(profile.blocks, done)
     further = f"; up to {more} more while a claim is undecided and there is time" * (more > 0)
-    cells = f"{len(planned)} cell{'s' * (len(planned) != 1)}"
+    cells = counted(len(planned), "cell")
     return f"{cells}, {blocks} in about {duration(seconds)}{least}{starts}{further}"
 
 

@@ -12,7 +12,7 @@ from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, counted
 from restbench.judge import claims, study
 from restbench.schedule import begin
 from restbench.show import export, files, report, terminal, views
@@ -125,10 +125,9 @@ def browse_runs(
         console.print(none, soft_wrap=True)
         return
     page = site.write(store.RESULTS, found)
-    runs = f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}"
-    console.print(f"browser   {page}  ({runs})", soft_wrap=True)
-    if open_page:
-        webbrowser.open(page.as_uri())
+    console.print(f"browser   {page}  ({counted(len(found.runs), 'run')})", soft_wrap=True)
+    if open_page and not webbrowser.open(page.as_uri()):
+        note("no web browser could be opened here: open the page by hand")
 
 
 def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from restbench.failures import counted
 from restbench.machine.placement import Placement
 
 ServiceName = Literal["java", "python"]
@@ -311,4 +312,4 @@ def variables(settings: str) -> dict[str, str]:
 
 def users_text(users: int) -> str:
     """The number of users in words, such as `1 user` and `10 users`."""
-    return "1 user" if users == 1 else f"{users} users"
+    return counted(users, "user")

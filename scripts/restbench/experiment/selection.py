@@ -30,6 +30,8 @@ _OF_CORES = re.compile(r"(?:(\d+)\*)?cores(?:\+(\d+))?")
 
 
 def _as_list(value: Any) -> Any:
+    if value == []:  # no cell would have this factor
+        raise ValueError("needs one level or more")
     return value if isinstance(value, list) else [value]
 
 

@@ -52,13 +52,14 @@ def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at
     """The first problem, in one line with its key; `at` are the keys to the table `given`."""
     # An unknown key comes before a missing one: it is most likely that key, misspelt.
     problem = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    key = ".".join([*at, *_names(problem["loc"], given)]) or "file"
+    key = ".".join([*at, *_names(problem["loc"], given)])
     if problem["type"] == "extra_forbidden":
         return f"{key}: unknown key; allowed here are {', '.join(_allowed(kind, problem['loc']))}"
     message = problem["msg"].removeprefix("Value error, ")
     value = problem.get("input")
     shown = f" (got {value!r})" if isinstance(value, str | int | float) else ""
-    return f"{key}: {message}{shown}"
+    # What is wrong with the file as a whole names its keys itself.
+    return f"{key}: {message}{shown}" if key else message
 
 
 def _names(location: tuple[int | str, ...], given: Any) -> list[str]:

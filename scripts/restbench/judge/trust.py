@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from restbench.analyse.measures import Row
 from restbench.experiment.records import Proof
+from restbench.failures import counted
 from restbench.store.quoted import AgainEntry, CalibrationEntry, PredecessorEntry
 
 #: How many items of a list are named.
@@ -46,7 +47,7 @@ def _answers(rows: Sequence[Row]) -> str:
         for name in ("samples", "wrong_answers", "errors")
     )
     void = [row.cell.id for row in rows if "wrong-answers" in row.flags]
-    failed = f", {errors:,} requests failed" if errors else ""
+    failed = f", {errors:,} request{'s' * (errors != 1)} failed" if errors else ""
     if not void:
         return f"Every answer was checked: {right:,} right, none wrong{failed}."
     return (
@@ -144,8 +145,9 @@ def warned(rows: Sequence[Row]) -> str:
     summary = "No cell has a warning."
     if found:
         worst = max(found, key=lambda each: each.bias_percent)
+        some = "has a warning; it" if len(found) == 1 else "have a warning; the largest"
         summary = (
-            f"{len(found)} of {len(rows)} cells have a warning; the largest may bias a number by "
+            f"{len(found)} of {len(rows)} cells {some} may bias a number by "
             f"{worst.bias_percent:.0f} % ({_WORDS.get(worst.kind, worst.kind.replace('-', ' '))})."
         )
     if not lacking:
@@ -158,7 +160,7 @@ def blocks_of(counts: Iterable[int]) -> str:
     """How many blocks some numbers rest on, such as `3 to 6 blocks`; a count of 0 is ignored."""
     known = [each for each in counts if each] or [0]
     fewest, most = min(known), max(known)
-    return f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"
+    return counted(most, "block") if fewest == most else f"{fewest} to {most} blocks"
 
 
 def named(names: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from restbench.experiment.statistics import (
     holm_levels,
     two_sided_t,
 )
+from restbench.failures import counted
 from restbench.judge.trust import blocks_of
 
 Verdict: TypeAlias = Literal[
@@ -244,7 +245,7 @@ def detailed_text(
     elif is_unconfirmed(found, expect):
         size += ", to be confirmed by one more block"
     whole = max(1, round(minutes or 0.0))
-    time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
+    time = f", {counted(whole, 'minute')} more" if minutes is not None else ""
     return f"{words} ({size}{time})"
 
 

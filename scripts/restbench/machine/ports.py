@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from restbench.failures import EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem
 
 HOST = "127.0.0.1"
 
@@ -21,9 +21,9 @@ PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT"}
 def port(name: str) -> int:
     """The port of a service or of its front: JAVA_PORT or PYTHON_PORT, or the default."""
     variable = PORT_VARIABLES[name]
-    text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
+    text = os.environ.get(variable) or str(DEFAULT_PORTS[name])
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise EnvironmentProblem(f"{variable}={text} is not a port; allowed are 1 to 65535")
+        raise BadConfiguration(f"{variable}={text} is not a port; allowed are 1 to 65535")
     return int(text)
 
 

@@ -24,7 +24,7 @@ from restbench.drive.monitor import parse_metrics
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import PROVEN, Cell, Technique
 from restbench.experiment.records import Proof
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, counted
 from restbench.machine import clock
 from restbench.observe import observe
 from restbench.observe.evidence import WORKER_POOL, Verdict
@@ -223,8 +223,8 @@ def _memory(bench: _Bench) -> Verdict:
     in_order = sum(got == wanted for got, wanted in zip(popped, sent, strict=True))
     return (
         in_order == len(sent) and not asked,
-        f"{in_order} of {len(sent)} messages popped in their order; {asked} sessions queried the "
-        "database meanwhile",
+        f"{in_order} of {len(sent)} messages popped in their order; {counted(asked, 'session')} "
+        "queried the database meanwhile",
     )
 
 
@@ -261,13 +261,10 @@ def of(cell: Cell) -> list[Claim]:
     found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
         wanted, threads = connections(cell), cell.pool_threads or POOL
-        name, text = (
-            f"{wanted} connection{'s' * (wanted != 1)}",
-            f"{wanted} sessions active at once",
-        )
+        name, text = counted(wanted, "connection"), f"{counted(wanted, 'session')} active at once"
         if cell.strategy == "worker-pool":
-            name += f" and {threads} thread{'s' * (threads != 1)}"
-            text += f", on {threads} threads"
+            name += f" and {counted(threads, 'thread')}"
+            text += f", on {counted(threads, 'thread')}"
         found.append(Claim(f"{name} of {cell.strategy}", text, partial(_at_work, cell)))
     return found
 
@@ -284,13 +281,16 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
         most = max(most, _sessions(bench, wanted, asked))
         if most >= wanted:
             break
-    does, seen = most == wanted, f"{most} sessions active at once under {asked} requests"
+    does, seen = most == wanted, f"{counted(most, 'session')} active at once"
+    seen += f" under {counted(asked, 'request')}"
     if family is None:
         return does, seen
     ran = sum(ns > before.get(tid, 0) for tid, ns in observe.threads(pids, family).items())
     if cell.strategy == "worker-pool":
-        return does and ran == (cell.pool_threads or POOL), f"{seen}, on {ran} threads of the pool"
-    return does and 0 < ran < asked, f"{seen}, on {ran} carrier threads"
+        return does and ran == (
+            cell.pool_threads or POOL
+        ), f"{seen}, on {counted(ran, 'thread')} of the pool"
+    return does and 0 < ran < asked, f"{seen}, on {counted(ran, 'carrier thread')}"
 
 
 def _sessions(bench: _Bench, wanted: int, asked: int) -> int:

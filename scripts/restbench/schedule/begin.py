@@ -34,6 +34,7 @@ from restbench.failures import (
     ChangedDuringRun,
     EnvironmentProblem,
     Unreadable,
+    counted,
 )
 from restbench.machine import clock, guardian, machine, machine_lock, watch
 from restbench.store import machine_findings, store
@@ -141,8 +142,8 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
             )
     anew = f"; interrupted, and measured again: {', '.join(noted.lost)}" if noted.lost else ""
     note(
-        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} measurements are "
-        f"kept{anew}"
+        f"resuming {run.name}, {noted.how} at {noted.ended}: "
+        f"{counted(noted.kept, 'measurement', 'is', 'are')} kept{anew}"
     )
     lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")

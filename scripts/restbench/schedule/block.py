@@ -16,6 +16,7 @@ from restbench.failures import (
     Refused,
     Unreadable,
     WrongAnswers,
+    counted,
 )
 from restbench.machine import clock, machine
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
@@ -115,7 +116,8 @@ def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
         here.view.show(here.progress)
         taken += [trial] if trial else []
         if trial and trial.wrong:
-            here.lose(each.cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
+            answers = counted(trial.wrong, "answer", "was", "were")
+            here.lose(each.cell, "wrong", f"{answers} wrong in one trial")
     here.file.add(taken)
 
 

@@ -20,7 +20,7 @@ from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
-from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
+from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers, counted
 from restbench.machine import process
 from restbench.machine.placement import allowed_cores, core_list
 from restbench.schedule import under_load
@@ -66,7 +66,8 @@ def _require(here: BlockRun) -> None:
 def _require_right(wrong: int) -> None:
     """Raises WrongAnswers where answers of a batch that is not measured were wrong."""
     if wrong:
-        raise WrongAnswers(f"{wrong} answers were wrong in a batch that is not measured")
+        answers = counted(wrong, "answer", "was", "were")
+        raise WrongAnswers(f"{answers} wrong in a batch that is not measured")
 
 
 @dataclass
@@ -118,7 +119,8 @@ class CallsDriver(OnceEach):
         cpu_ms = process.cpu_ms(service.pids()) - cpu_ms
         served = batches.counted(service, cell.strategy, before + result.attempts) - before
         if faults := batches.faults(batch, work.delay_ms, result, lines, served):
-            wrong = [f"{result.wrong} answers were wrong"] if result.wrong else []
+            said = f"{counted(result.wrong, 'answer', 'was', 'were')} wrong"
+            wrong = [said] if result.wrong else []
             here.lose(cell, "wrong" if wrong else "failed", "; ".join([*wrong, *faults]))
             return None
         if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service may still get faster

@@ -11,7 +11,7 @@ from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, counted
 from restbench.machine import clock
 from restbench.schedule import under_load
 from restbench.schedule.block_run import BlockOrder, LoadRun, View
@@ -81,7 +81,8 @@ def _measure(wanted: BlockOrder) -> None:
                     if not wrong and not service.alive():
                         raise EnvironmentProblem(service.ending())
                     if wrong:  # first: a window that has its record is not measured again
-                        _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
+                        answers = counted(wrong, "answer", "was", "were")
+                        _say(wanted, "wrong", f"{answers} wrong in a long window", cell)
                     jtl_file.write(folder.samples, cell, here.url(cell), sent)
                     span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                     record = LongWindow(window=span, service_pids=tuple(pids))

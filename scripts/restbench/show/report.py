@@ -12,6 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from restbench.failures import counted
 from restbench.machine import machine
 from restbench.show import views
 from restbench.show.charts import theme
@@ -101,7 +102,7 @@ def _subtitle(found: Findings) -> str:
     minutes = max(1, round(run.manifest.minutes))
     return (
         f"{machine.short(run.described)} · {run.manifest.started[:10]} · profile "
-        f"{run.experiment.profile}, {minutes} minute{'s' * (minutes != 1)} · {measured} of "
+        f"{run.experiment.profile}, {counted(minutes, 'minute')} · {measured} of "
         f"{len(found.rows)} cells measured"
     )
 

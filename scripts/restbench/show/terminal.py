@@ -12,6 +12,7 @@ from rich.text import Text
 
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
+from restbench.failures import counted
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.show import document as doc
@@ -36,7 +37,8 @@ def render(found: Findings) -> RenderableType:
     parts += _claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
-        parts.append(Text(f"{len(waiting)} cells need more time: the page says how much"))
+        cells = counted(len(waiting), "cell", "needs", "need")
+        parts.append(Text(f"{cells} more time: the page says how much"))
     parts += [
         Text(
             f"{study.verdict(each)}  {each.service} {each.strategy}, {each.claim}: {each.evidence}"
@@ -149,7 +151,7 @@ def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
     if decided:
         parts += [drawn(doc.table("Decided claims", _CLAIMS, decided)), ""]
     if rest:
-        count = "1 claim is" if rest == 1 else f"{rest} claims are"
+        count = counted(rest, "claim", "is", "are")
         parts += [Text(f"{count} not decided: the page says what it would take."), ""]
     return parts
 

@@ -228,6 +228,22 @@ def test_without_a_run_the_command_says_so_in_a_line_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_desktop_without_a_browser_is_told_as_that(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    opens: bool,
+) -> None:
+    three_runs(tmp_path)
+    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or opens)
+    browse_runs(open_page=True)
+    assert opened == [(tmp_path / "index.html").as_uri()]
+    assert ("note   no web browser could be opened" in capsys.readouterr().out) != opens
+
+
 def test_the_default_frameworks_are_those_of_the_services() -> None:
     java = (ROOT / "java-service/src/main/java/org/restbench/settings/Settings.java").read_text()
     assert f'"RESTBENCH_FRAMEWORK", "{DEFAULT_FRAMEWORKS["java"]}"' in java

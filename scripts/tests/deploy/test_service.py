@@ -17,7 +17,7 @@ from ports import free_port
 from waiting import await_true
 
 from restbench.deploy import service
-from restbench.failures import EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import ports, process, watch
 
 
@@ -71,8 +71,13 @@ def test_a_port_that_only_root_may_use_is_not_said_to_be_in_use(
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "8²"])
 def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_PORT", text)
-    with pytest.raises(EnvironmentProblem, match=f"PYTHON_PORT={text} is not a port"):
+    with pytest.raises(BadConfiguration, match=f"PYTHON_PORT={text} is not a port"):
         ports.port("python")
+
+
+def test_an_empty_port_is_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHON_PORT", "")
+    assert ports.port("python") == 8000
 
 
 def start(folder: Path, program: str) -> None:

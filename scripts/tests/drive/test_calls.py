@@ -186,6 +186,8 @@ def test_products_that_were_cut_off_are_written_again(
         (["--delay", "NaN"], "--delay 'NaN': give whole milliseconds"),
         (["--delay", "0.5ms"], "--delay '0.5ms': give whole milliseconds"),
         (["--delay", "-1s"], "--delay '-1s': give whole milliseconds"),
+        (["--delay", "16.1s", "--attach", "here"], "--attach here: give http://HOST:PORT"),
+        (["--delay", "2.01s", "--attach", "here"], "--attach here: give http://HOST:PORT"),
         (["--calls", "-1"], "--calls -1: must be from 0 to 1000000"),
         (["--resume", "/no/such"], "--resume /no/such: is not a log of calls: No such file"),
         (["--log", "/no/such/log"], "--log /no/such/log: cannot be written: No such file"),
@@ -203,11 +205,11 @@ def test_a_wrong_option_is_one_line(options: list[str], said: str) -> None:
 def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
     failed = RESULT.model_copy(update={"done": 2, "failed": {"TIMEOUT": 1}})
     command._judge([RESULT])
-    with pytest.raises(CellsFailed, match="1 calls failed"):
+    with pytest.raises(CellsFailed, match="1 call failed"):
         command._judge([RESULT, failed])
-    with pytest.raises(WrongAnswers, match="1 products were wrong"):
+    with pytest.raises(WrongAnswers, match="1 product was wrong"):
         command._judge([failed, RESULT.model_copy(update={"wrong": 1})])
-    with pytest.raises(WrongAnswers, match="2 products of the warm-up were wrong"):
+    with pytest.raises(WrongAnswers, match="2 products were wrong in the warm-up"):
         command._judge([failed], 2)
 
 

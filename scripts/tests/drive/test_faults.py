@@ -84,10 +84,10 @@ def test_what_a_pause_holds_up_is_no_late_answer_and_a_passed_deadline_is() -> N
         ({}, []),
         ({"latest_s": 1.6}, ["an answer took 1.60 s"]),
         ({"first_s": 2.5}, ["the first success came 2.50 s after the recovery"]),
-        ({"refused_wrongly": 3.0}, ["3 5xx answers other than 503 with Retry-After"]),
-        ({"failed_later": 2.0}, ["2 requests failed later than 5 s after the recovery"]),
-        ({"refused_valid": 2.0}, ["2 valid requests were refused with 4xx"]),
-        ({"unanswered": 1.0}, ["1 requests were never answered"]),
+        ({"refused_wrongly": 3.0}, ["5xx answers other than 503 with Retry-After: 3"]),
+        ({"failed_later": 2.0}, ["requests failed 5 s after the recovery or later: 2"]),
+        ({"refused_valid": 2.0}, ["valid requests refused with 4xx: 2"]),
+        ({"unanswered": 1.0}, ["requests never answered: 1"]),
         ({"died": 1.0}, ["the service's process ended"]),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_promise_that_was_not_kept_is_named(changed: dict[str, float], said: l
 
 def test_a_verdict_says_what_was_violated() -> None:
     assert verdict(FINE) == "nothing lost, nothing delivered twice"
-    assert verdict(FINE | {"lost": 3.0, "others": 1.0}) == "VIOLATED: 3 lost, 1 other violations"
+    assert verdict(FINE | {"lost": 3.0, "others": 1.0}) == "VIOLATED: 3 lost, 1 other violation"
 
 
 def test_a_body_proves_itself() -> None:
@@ -295,6 +295,15 @@ def test_a_run_says_what_became_of_how_many_messages_and_how_sure_that_is() -> N
     )
     assert "VIOLATED: 2 lost" in shown.sentence(outcomes(rows(lost=1.0, violations=1.0)))
     assert "facts" in shown.sure(outcomes(rows(lost=1.0, violations=1.0)))
+
+
+def test_one_fault_and_one_answer_are_told_as_one() -> None:
+    (row,) = rows(replayed=1.0)
+    once = outcomes([replace(row, measurements=row.measurements[:1])])
+    said = shown.sentence(once)
+    assert "sent during 1 fault (1 × kill-all): " in said
+    assert "; 1 answer was repeated for the same key; " in said
+    assert shown.sure(once).startswith("No violation in 1 fault: ")
 
 
 def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None:

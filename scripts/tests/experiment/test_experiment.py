@@ -46,6 +46,8 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ('"pinned"', '"pined"', "'pined' is not one of the java service's: serial, thread-pool"),
         ("users = [1, 2]", "users = [1000]", "users: the load generator has at most 999"),
         ("users = [1, 2]", "users = [-1]", "users.0: Input should be greater than or equal to 1"),
+        ("users = [1, 2]", "users = []", "users: needs one level or more"),
+        ('service = "java"', 'service = "java"\ninstances = []', "instances: needs one level or"),
         ('service = "java"', 'service = "jawa"', "Input should be 'java' or 'python'"),
         ('complexity = "low"', 'complexity = "lo"', "'lo' is not defined; defined are low"),
         ("blocks = 1", "blocks = 3\nblocks_max = 2", "need blocks <= blocks_max"),

@@ -296,7 +296,7 @@ def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
     assert "1 WRONG" in answers and "java-serial-unbound-low-10u" in answers
     assert chain.startswith("Of 2 cells that were measured twice (A/A) 2 differ from themselves: a")
     assert "passed 0 of 1 checks; failed: stall." in chain
-    assert "1 of 2 cells have a warning; the largest may bias a number by 5 % (steal)." in chain
+    assert "1 of 2 cells has a warning; it may bias a number by 5 % (steal)." in chain
     assert "Without a result: java-serial-unbound-low-10u." in chain
 
 

@@ -204,6 +204,13 @@ def test_each_number_of_threads_is_a_claim_of_its_own() -> None:
         "1 connection and 1 thread of worker-pool",
         "1 connection and 8 threads of worker-pool",
     ]
+    assert [of(each)[1].text for each in several] == [
+        "1 session active at once, on 1 thread",
+        "1 session active at once, on 8 threads",
+    ]
+    _, claim = of(Cell.model_validate({**USUAL, "service": "java", "strategy": "pinned"}))
+    evidence = claim.check(Bench(None, values=(1,)))[1]
+    assert evidence.startswith("1 session active at once under ")
 
 
 def test_a_bench_that_cannot_be_asked_is_refuted() -> None:

@@ -50,6 +50,10 @@ def write_program(file: Path, script: str) -> None:
         (("bench", "PROFILE=smoke"), "restbench run smoke --profile smoke"),
         (("microbench", "PROFILE=smoke"), "python -m tools.bench_microbench --profile smoke"),
         (("bench-growth", "PROFILE=smoke"), "python -m tools.bench_growth --profile smoke"),
+        (("bench", "PROFILE="), "restbench run thesis --profile quick"),
+        (("bench", "RESUME=0"), '--profile quick --cells ""'),
+        (("chaos", "REAL=1"), "chaos.py --times 50 --seed 1 --real"),
+        (("overload", "FRONT=caddy"), "--front caddy"),
         (("serve", "FRONT=nginx"), "restbench serve --front nginx"),
         (("serve", "DATABASE=none"), "restbench serve --no-database"),
         (("serve", "DATABASE=/opt/pg/bin"), "restbench serve --postgres-bin /opt/pg/bin"),
@@ -62,6 +66,12 @@ def write_program(file: Path, script: str) -> None:
 def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) -> None:
     told = made(*arguments)
     assert f"{command}\n" in told or f"{command} " in told
+
+
+@pytest.mark.parametrize(("target", "unset"), [("chaos", "REAL"), ("bench", "RESUME")])
+@pytest.mark.parametrize("no", ["", "0", "no", "false"])
+def test_what_is_told_not_to_be_is_not(target: str, unset: str, no: str) -> None:
+    assert f"--{'real' if unset == 'REAL' else 'resume'}" not in made(target, f"{unset}={no}")
 
 
 @pytest.mark.parametrize(

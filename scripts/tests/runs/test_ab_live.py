@@ -59,7 +59,7 @@ def test_a_build_that_is_really_slower_ends_with_exit_code_6_and_names_its_cells
 ) -> None:
     assert slower.done.returncode == 6, slower.done.stdout + slower.done.stderr
     (line,) = slower.done.stderr.strip().splitlines()
-    assert line.endswith("beyond the thresholds in 1 cells: java-serial-unbound-tiny-2u")
+    assert line.endswith("beyond the thresholds in 1 cell: java-serial-unbound-tiny-2u")
     first, second = slower.commits
     said = f"B, HEAD ({second[:7]}), compared with A, HEAD~ ({first[:7]}): beyond"
     assert said in slower.done.stdout

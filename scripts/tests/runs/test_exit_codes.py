@@ -18,7 +18,14 @@ from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.commands import measuring
 from restbench.experiment.cell import Shape
-from restbench.failures import CellsFailed, EnvironmentProblem, ExitCode, Failure, WrongAnswers
+from restbench.failures import (
+    CellsFailed,
+    EnvironmentProblem,
+    ExitCode,
+    Failure,
+    WrongAnswers,
+    counted,
+)
 
 
 @pytest.fixture
@@ -120,8 +127,8 @@ WRONG = row("pipeline", "wrong-answers")
 @pytest.mark.parametrize(
     ("rows", "raised", "told"),
     [
-        ([FAILED, WRONG], WrongAnswers, "wrong answers in 1 cells: java-pipeline"),
-        ([FAILED, RIGHT], CellsFailed, "1 cells failed: java-pinned"),
+        ([FAILED, WRONG], WrongAnswers, "wrong answers in 1 cell: java-pipeline"),
+        ([FAILED, RIGHT], CellsFailed, "1 cell failed: java-pinned"),
     ],
 )
 def test_the_graver_of_two_decides_and_the_line_names_the_other_too(
@@ -130,7 +137,13 @@ def test_the_graver_of_two_decides_and_the_line_names_the_other_too(
     with pytest.raises(raised) as found:
         measuring.judge(rows)
     assert str(found.value).startswith(told)
-    assert "cells failed: java-pinned-unbound-low-10u" in str(found.value)
+    assert "1 cell failed: java-pinned-unbound-low-10u" in str(found.value)
+
+
+def test_what_is_one_is_told_as_one() -> None:
+    assert [counted(each, "cell") for each in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
+    told = [counted(each, "answer", "was", "were") for each in (1, 2)]
+    assert told == ["1 answer was", "2 answers were"]
 
 
 def test_a_run_with_errors_and_no_failed_cell_ends_well_whatever_it_had_no_time_for() -> None:

@@ -223,7 +223,7 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
         assert (row["verified"], row["fresh_s"], row["service_s"]) == (verified, "", "")
     assert "not verified: 8.4, the reference is 8.5" in page
     assert REFUSAL in page
-    assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
+    assert "1 cell failed: java-pinned" in ran.told, "what is refused has not failed"
     assert "java-pinned-unbound-CG-S-1u: second attempt: " in ran.told
     assert found["pinned"]["service_s"] == ""
     events = {each.kind: each.text for each in ran.run.trials.events()}

@@ -37,7 +37,7 @@ def test_one_service_is_attached_to_while_the_other_is_started(
     path = bench.experiment({"java": ["serial", "pinned"], "python": ["serial"]})
     done = bench.restbench("run", path, "--profile", "p", "--attach", f"java={attached.url}")
     assert done.returncode == 4, done.stdout + done.stderr
-    assert "1 cells failed: java-pinned-unbound-tiny-2u" in done.stderr
+    assert "1 cell failed: java-pinned-unbound-tiny-2u" in done.stderr
     trials = bench.latest.trials.trials()
     java = [each for each in trials if each.cell.startswith("java-serial")]
     python = [each for each in trials if each.cell.startswith("python-serial")]

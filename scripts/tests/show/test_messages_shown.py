@@ -89,6 +89,8 @@ def test_the_fewest_threads_are_enough_that_no_other_number_is_better_by_more_th
     (close,) = pools([threads(20, 940), threads(40, 1000)])
     assert close.enough.cell.pool_threads == 40
     assert pools([threads(20, 940)]) == []
+    (said,) = shown.pool_sentences([threads(1, 1000), threads(20, 960)])
+    assert ": 1 thread is enough: " in said
 
 
 def test_the_best_number_of_threads_is_picked_by_blocks_that_all_have() -> None:
@@ -100,13 +102,13 @@ def test_the_best_number_of_threads_is_picked_by_blocks_that_all_have() -> None:
 def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() -> None:
     rows = [
         row(f"{FUNCTION} pool_threads=40 connections={n}", around(10 * (n or 40)))
-        for n in (0, 5, 10)
+        for n in (0, 1, 5, 10)
     ]
     (table,) = shown.tables(rows)
     said = [words(each[4]) for each in table.rows]
-    assert said == ["40", "40 (5 connections)", "40 (10 connections)"]
+    assert said == ["40", "40 (1 connection)", "40 (5 connections)", "40 (10 connections)"]
     points = data_of(charts._over_connections(rows))
-    assert [each["x"] for each in points] == [5, 10, 40]
+    assert [each["x"] for each in points] == [1, 5, 10, 40]
     assert charts._over_connections([threads(20, 940), threads(40, 1000)]) is None
 
 

@@ -132,7 +132,7 @@ def test_panels_are_services_and_placements_and_the_small_stands_first() -> None
     ]
     scale = spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]
     assert scale["domain"] == ["low · 10", "low · 30"], "a cell without another is left out"
-    assert "1 cells have no other cell to compare with" in chart.caption
+    assert "1 cell has no other cell to compare with" in chart.caption
 
 
 def test_sizes_are_in_their_order() -> None:

@@ -211,6 +211,7 @@ def test_claims_stand_with_their_files_hash_ratios_and_cells(run: Run) -> None:
 
 def test_numbers_warnings_and_what_failed_are_shown(text: str) -> None:
     assert "cannot pin &lt;core 0&gt;" in part_of(text, "missing")
+    assert "Not measured: 1 cell for lack of time, 1 failure " in part_of(text, "missing")
     assert "pinned-0 may run on 0,1 &lt;both&gt;" in part_of(text, "proofs")
     assert "2 of 4 cells measured" in text
     for flag in ("wrong-answers", "failed", "not-measured"):

@@ -17,6 +17,7 @@ from trial_run import EXPERIMENT
 from trial_run import build as build_trials
 
 from restbench.commands import results
+from restbench.judge import study
 from restbench.schedule.block_run import Progress
 from restbench.show import document as doc
 from restbench.show.progress import ProgressView, duration
@@ -55,6 +56,16 @@ def test_the_table_has_every_cell_of_a_small_run_in_100_columns(run: Run) -> Non
     assert re.search(r"Java +serial +30 rows +10 +200 +50.0 +4.75 +0.80", text), text
     assert re.search(r"Java +pinned +30 rows +10 +250 .* best", text)
     assert re.search(r"Java +pinned +30 rows +30 +no number", text)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "told"), [(1, "1 cell needs more time: "), (2, "2 cells need more time: ")]
+)
+def test_cells_that_need_time_are_counted(
+    run: Run, monkeypatch: pytest.MonkeyPatch, waiting: int, told: str
+) -> None:
+    monkeypatch.setattr(study, "not_measured", lambda _rows: ["a cell"] * waiting)
+    assert f"\n{told}" in printed(run)
 
 
 def test_a_technique_without_another_is_held_against_none(tmp_path: Path) -> None:

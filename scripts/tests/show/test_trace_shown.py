@@ -202,6 +202,8 @@ def test_traces_that_differ_in_a_setting_or_in_connections_have_names_of_their_o
         names[0].replace("threads,", f"threads, {each},")
         for each in ("RESTBENCH_MAX_IN_FLIGHT=4", "5 connections", "2 instances")
     ]
+    one = cell("java worker-pool 200 60 technique=skip-locked pool_threads=1 connections=1")
+    assert ", 1 thread, 1 connection, " in shown.name_of(one, entry)
     rows = tuple(replace(found.rows[0], cell=each) for each in cells[:2])
     traces = tuple(entry.model_copy(update={"cell": each.id}) for each in cells[:2])
     both = replace(found, rows=rows, run=found.run.model_copy(update={"traces": traces}))

@@ -15,7 +15,9 @@ from tools import queue_controls
 from tools.queue_controls import CONTROLS
 
 
-@pytest.mark.parametrize(("option", "value"), [("--times", "0"), ("--only", "kill-bakend")])
+@pytest.mark.parametrize(
+    ("option", "value"), [("--times", "0"), ("--load-s", "-1"), ("--only", "kill-bakend")]
+)
 def test_what_would_check_nothing_is_refused(monkeypatch, option, value):
     monkeypatch.setattr(watch, "begin", lambda: None)
     monkeypatch.setattr(queue_controls, "run", lambda *_: True)

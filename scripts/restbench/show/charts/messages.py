@@ -15,6 +15,7 @@ from restbench.analyse.messages import STAGES, TimeBreakdown, database_cost
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import leader
 from restbench.judge.leader import Leader
@@ -160,7 +161,7 @@ def _over_threads(rows: Sequence[Row]) -> theme.Chart | None:
 def _over_connections(rows: Sequence[Row]) -> theme.Chart | None:
     panels = _panels(
         alike(rows, connections=0),
-        lambda cell: f"{name(cell)}, {cell.pool_threads} threads",
+        lambda cell: f"{name(cell)}, {counted(cell.pool_threads, 'thread')}",
         lambda row: row.cell.connections or row.cell.pool_threads,
     )
     title = "Messages sent and popped, by connections at a fixed number of threads"

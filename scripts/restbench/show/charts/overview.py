@@ -13,6 +13,7 @@ import altair as alt
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import leader, study
 from restbench.judge.leader import Leader
@@ -47,11 +48,12 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
     if not any(each.others for found in led.values() for each in found):
         return None
     shown = sum(len(group) for groups in panels.values() for group in groups)
-    alone = f" {len(rows) - shown} cells have no other cell to compare with." * (shown < len(rows))
+    alone = counted(len(rows) - shown, "cell", "has", "have")
+    left_out = f" {alone} no other cell to compare with." * (shown < len(rows))
     title = "Which technique, for which size and how many users?"
     description = " ".join([_CAPTION, *(_description(*each) for each in led.items())])
     drawn = tuple(_panel(name, groups, led[name]) for name, groups in panels.items())
-    return theme.Chart("overview", title, _CAPTION + alone, description, drawn, 320)
+    return theme.Chart("overview", title, _CAPTION + left_out, description, drawn, 320)
 
 
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:

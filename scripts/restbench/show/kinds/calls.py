@@ -12,6 +12,7 @@ from restbench.analyse.calls import COLUMNS, work
 from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import trust
 from restbench.show import document as doc
@@ -100,8 +101,8 @@ def _named(row: Row) -> str:
     of, threads = work(row), row.cell.users
     waits = f"waits {of.delay_ms} ms" if of.delay_ms else "does not wait"
     return (
-        f"{of.client.capitalize()} {of.strategy} over {_TRANSPORTS[of.transport]}, {threads} "
-        f"thread{'s' * (threads != 1)}, service {waits}"
+        f"{of.client.capitalize()} {of.strategy} over {_TRANSPORTS[of.transport]}, "
+        f"{counted(threads, 'thread')}, service {waits}"
     )
 
 

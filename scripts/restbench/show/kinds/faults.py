@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from restbench.analyse import faults
 from restbench.analyse.faults import COLUMNS, Outcome
 from restbench.analyse.measurement import Measurement
+from restbench.failures import counted
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, theme
@@ -53,17 +54,19 @@ def sentence(known: Sequence[Outcome]) -> str:
     for each in known:
         times[each.row.cell.complexity] += len(each.measured)
     listed = ", ".join(f"{count} × {name}" for name, count in times.items())
+    number = counted(sum(times.values()), "fault")
     sends, total = sum(each.total("sends") for each in known), _totals(known)
     verdict = faults.verdict(total)
-    replayed = sum(each.total("replayed") for each in known)
+    replayed = int(sum(each.total("replayed") for each in known))
+    again = counted(replayed, "answer", "was", "were")
     broken = sum(len(each.complaints) for each in known)
     times_broken = "once" if broken == 1 else f"{broken} times"
     services = (
         f"services broke a promise {times_broken}" if broken else "services kept their promises"
     )
     return (
-        f"Of {sends:,.0f} messages that were sent during {sum(times.values())} faults ({listed}): "
-        f"{verdict}; {replayed:.0f} answers were repeated for the same key; {services}."
+        f"Of {sends:,.0f} messages that were sent during {number} ({listed}): "
+        f"{verdict}; {again} repeated for the same key; {services}."
     )
 
 
@@ -73,12 +76,12 @@ def sure(known: Sequence[Outcome]) -> str:
     if not trials:
         return sentence(known)
     if any(_totals(known).values()):
-        return (
-            f"{trials} faults were injected: violations are facts, however few faults there were."
-        )
+        injected = counted(trials, "fault", "was", "were")
+        return f"{injected} injected: violations are facts, however few faults there were."
     most = 100 * (1 - (1 - _CONFIDENCE) ** (1 / trials))
     return (
-        f"No violation in {trials} faults: fewer than {most:.1f} % of such faults cause one (95 %)."
+        f"No violation in {counted(trials, 'fault')}: fewer than {most:.1f} % of such faults "
+        "cause one (95 %)."
     )
 
 

@@ -12,6 +12,7 @@ from restbench.analyse.measures import Row
 from restbench.analyse.messages import STAGES, TimeBreakdown
 from restbench.experiment.cell import Cell, Technique, users_text
 from restbench.experiment.columns import readable
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import leader, verdicts
 from restbench.judge.leader import Leader
@@ -136,7 +137,8 @@ def checked(rows: Sequence[Row]) -> str:
 def pool_sentences(rows: Sequence[Row]) -> list[str]:
     """How many threads are enough, for each load with several numbers of threads."""
     return [
-        f"{name(each.cell)}: {each.enough.cell.pool_threads} threads are enough: no other number "
+        f"{name(each.cell)}: "
+        f"{counted(each.enough.cell.pool_threads, 'thread', 'is', 'are')} enough: no other number "
         f"answers over 5 % more ({ratio_text(each.comparison)} of the best number, "
         f"{each.best.cell.pool_threads})"
         for each in messages.pools(rows)
@@ -145,7 +147,7 @@ def pool_sentences(rows: Sequence[Row]) -> list[str]:
 
 def _threads(cell: Cell) -> str:
     """The number of threads, with the number of connections where that is given."""
-    connections = f" ({cell.connections} connections)" if cell.connections else ""
+    connections = f" ({counted(cell.connections, 'connection')})" if cell.connections else ""
     return f"{cell.pool_threads or ''}{connections}".strip()
 
 

@@ -11,6 +11,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.trace import Trace
+from restbench.failures import counted
 from restbench.judge import traces
 from restbench.judge.traces import TraceDecision
 from restbench.show import document as doc
@@ -109,7 +110,7 @@ def _stalls(found: TraceEntry) -> str:
     count, unexplained = len(found.stalls), sum(not each.because for each in found.stalls)
     if not count:
         return "No second stalled"
-    return f"{count} second{'s' * (count != 1)} stalled, {unexplained} unexplained"
+    return f"{counted(count, 'second')} stalled, {unexplained} unexplained"
 
 
 def _table(found: TraceEntry) -> str:
@@ -154,8 +155,8 @@ def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
     return (
         wording.strategy_name(cell),
         "" if cell.technique == "none" else cell.technique,
-        f"{cell.pool_threads} threads" if cell.pool_threads else "",
-        f"{cell.connections} connections" if cell.connections else "",
+        counted(cell.pool_threads, "thread") if cell.pool_threads else "",
+        counted(cell.connections, "connection") if cell.connections else "",
         f"{cell.instances} instances" if cell.instances > 1 else "",
         cell.postgres,
         cell.settings,

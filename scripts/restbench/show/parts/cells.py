@@ -12,6 +12,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment import columns
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.columns import HEADINGS, METRICS
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
@@ -234,5 +235,6 @@ def missing(found: Findings) -> doc.Section | None:
     waiting = study.not_measured(found.rows)
     planned = [wording.cell_name(row.cell) for row in found.rows if not row.measurements]
     late = [*waiting, *(f"{each}: the run ended before this cell" for each in planned)]
-    title = f"Not measured: {len(late)} cells for lack of time, {len(failed)} failures"
+    lacking, failures = counted(len(late), "cell"), counted(len(failed), "failure")
+    title = f"Not measured: {lacking} for lack of time, {failures}"
     return doc.section("missing", title, *failed, late, folded=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from restbench.failures import counted
 from restbench.judge.claims import WORDS
 from restbench.judge.verdicts import DECIDED
 from restbench.show import document as doc
@@ -56,7 +57,7 @@ def of(found: Findings) -> list[doc.Section | None]:
         ),
         doc.section(
             "undecided",
-            f"{len(rest)} claim{'s' * (len(rest) != 1)} that this run does not decide",
+            f"{counted(len(rest), 'claim')} that this run does not decide",
             *(_claim(each, found) for each in rest),
             folded=True,
         ),
