@@ -2,7 +2,7 @@ package org.restbench.database;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.util.UtilityElf.DefaultThreadFactory;
+import io.micrometer.core.instrument.util.NamedThreadFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -58,7 +58,7 @@ public final class Database implements AutoCloseable {
     private final AtomicReference<String> failing = new AtomicReference<>();
     private final AtomicLong noneFreeLoggedAt = new AtomicLong(System.nanoTime() - NONE_FREE_LOG_NANOS);
     private final ScheduledThreadPoolExecutor timer =
-            new ScheduledThreadPoolExecutor(2, new DefaultThreadFactory("database-timer"));
+            new ScheduledThreadPoolExecutor(2, new NamedThreadFactory("database-timer"));
 
     private HikariDataSource pool;
     private volatile long answeredAt = System.nanoTime() - UP_FOR_NANOS;
