@@ -65,7 +65,7 @@ def measure(wanted: BlockOrder) -> None:
                 take_round(driver, planned)
             taken_s = time.monotonic() - ready
             trials_s += taken_s
-            spare_s += driver.here.progress.spare_part * taken_s
+            spare_s += driver.here.spare_part * taken_s
     file.fact(wanted.block, SPARE_S, spare_s)
     file.fact(wanted.block, BEFORE_TRIALS_S, time.monotonic() - began - trials_s)
     file.finish(wanted.block, clock.now_text())

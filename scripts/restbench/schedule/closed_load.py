@@ -134,7 +134,7 @@ class ClosedDriver:
         rounds = rounds_of(compared, paces, left_s, MOST_KEPT_S if here.needed else math.inf)
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
-        here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
+        here.spare_part = spare_s / whole_s if whole_s else 0.0
         shuffler = here.draws()
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],

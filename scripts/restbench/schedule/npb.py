@@ -20,7 +20,6 @@ from restbench.drive import npb_runs
 from restbench.drive.npb_runs import KernelRun, NpbClients, Program, ServiceCall
 from restbench.experiment.cell import Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.failures import EnvironmentProblem, NotOffered
 from restbench.machine import machine_cpu, process
 from restbench.machine.placement import core_list
 from restbench.schedule import under_load
@@ -98,8 +97,8 @@ class NpbDriver(OnceEach):
         deployments, used = self.here.deployments, machine_cpu.used()
         try:
             deployments.start([cell.service_group])
-            if why := deployments.lacks(cell):
-                raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
+            if lack := deployments.lacks(cell):
+                raise lack
             service = self.here.running(cell).service
             calls = npb_runs.calls(service, cell, work, wanted.runs, self.table.run_max_s)
             first = tuple(islice(calls, wanted.runs - wanted.kept))
