@@ -46,11 +46,7 @@ class Traits:
 
 DRIVERS: dict[Driver, Traits] = {
     "closed-load": Traits(
-        views=("bottleneck",),
-        keys=("wrk",),
-        can_attach=True,
-        has_windows=True,
-        has_paces=True,
+        None, ("bottleneck",), ("wrk",), can_attach=True, has_windows=True, has_paces=True
     ),
     "open-load": Traits("open", ("limits",), can_attach=True, has_windows=True),
     "npb": Traits("npb", ("npb",), sends_load=False),

@@ -96,8 +96,6 @@ def begin(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
         builds={name: each.commit for name, each in order.builds.items()},
     )
     described = surroundings(order)
-    if order.builds:
-        described["measured"] = fingerprints(order.build_folders)
     run.payloads.mkdir(parents=True, exist_ok=True)
     for path, text in sent.items():
         write_text(path, text)
@@ -202,7 +200,7 @@ def surroundings(order: Order) -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe(order.experiment.settings.get("java")) | {
         "jmeter": generator.version(),
-        "measured": fingerprints(),
+        "measured": fingerprints(order.build_folders),
         "settings": settings(),
     }
 
