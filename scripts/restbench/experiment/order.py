@@ -51,11 +51,6 @@ class Order:
         text = self.claims_text
         return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
 
-    @property
-    def build_folders(self) -> dict[Build, Path]:
-        """The folder of each build."""
-        return {name: each.path for name, each in self.builds.items()}
-
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
     """The selection in a text such as `service=java strategy=pinned,serial`. Raises

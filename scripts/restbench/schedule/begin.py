@@ -25,7 +25,7 @@ from restbench.drive.generator import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment import experiment
 from restbench.experiment.cell import Build, ServiceName
-from restbench.experiment.order import Order, plan
+from restbench.experiment.order import BuiltCheckout, Order, plan
 from restbench.experiment.profile import LONG_MINUTES, LONG_TIMES, MOST_BLOCKS
 from restbench.experiment.records import Calibration, Interruption, Manifest, Microbench
 from restbench.experiment.selection import Where
@@ -200,12 +200,12 @@ def surroundings(order: Order) -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe(order.experiment.settings.get("java")) | {
         "jmeter": generator.version(),
-        "measured": fingerprints(order.build_folders),
+        "measured": fingerprints(order.builds),
         "settings": settings(),
     }
 
 
-def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
+def require_as_begun(run: Run, builds: Mapping[Build, BuiltCheckout] | None = None) -> None:
     """Raises ChangedDuringRun where a part of `fingerprints`, such as a service or a load plan, is
     not as it was when the run began: it was built or edited meanwhile. Takes milliseconds."""
     then, now = run.machine().get("measured"), fingerprints(builds)
@@ -216,11 +216,11 @@ def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> No
         )
 
 
-def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
+def fingerprints(builds: Mapping[Build, BuiltCheckout] | None = None) -> dict[str, str]:
     """The fingerprint of each part that measurements depend on; `absent` where a part is missing.
     `builds` are the checkouts whose services are compared, in place of this checkout's."""
     plans = [path for each in _PLANS for path in PLANS.glob(each)]
-    roots = {f" of {name}": root for name, root in (builds or {}).items()} or {"": ROOT}
+    roots = {f" of {name}": each.path for name, each in (builds or {}).items()} or {"": ROOT}
     services = {}
     for of, root in roots.items():
         services[f"java service{of}"] = of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/")

@@ -58,13 +58,11 @@ def opened(wanted: BlockOrder) -> Iterator[FaultsDriver]:
     folder = wanted.run.program_log(wanted.block, "histories").parent
     with ExitStack() as stack:
         bench = stack.enter_context(_bench(wanted, folder / "database", usual)) if usual else None
-        empty = Deployments(wanted.run, wanted.block, wanted.order)
-        deployments = bench.deployments if bench else empty
-        here = BlockRun(**vars(wanted), deployments=deployments)
+        up = bench.deployments if bench else Deployments(wanted.run, wanted.block, wanted.order)
+        here = BlockRun(**vars(wanted), deployments=up)
         if bench:
             with answering():
-                described = bench.database.described()
-            here.file.fact(here.block, "databases", {"usual": described})
+                here.file.fact(here.block, "databases", {"usual": bench.database.described()})
         yield FaultsDriver(here, table, folder, bench)
 
 
@@ -108,9 +106,7 @@ class FaultsDriver(OnceEach):
 
     @contextmanager
     def _bench_of(self, cell: Cell) -> Iterator[Bench]:
-        if work_of(cell.complexity).fault != "disk-full":
-            if self.usual is None:
-                raise TypeError("a block without its database")
+        if self.usual and work_of(cell.complexity).fault != "disk-full":
             yield self.usual
             return
         with (

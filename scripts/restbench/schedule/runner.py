@@ -103,7 +103,7 @@ def _measure(wanted: BlockOrder) -> None:
     """Measure a block. Raises ChangedDuringRun where the measured programs have changed since the
     run began. A second attempt begins the block anew, such as after the load generator died;
     EnvironmentProblem where that fails too."""
-    begin.require_as_begun(wanted.run, wanted.order.build_folders)
+    begin.require_as_begun(wanted.run, wanted.order.builds)
     wanted.view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
     for is_last in (False, True):
         try:
