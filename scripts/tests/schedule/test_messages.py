@@ -102,7 +102,7 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds(tmp_path
 
 def beside_pgbench(folder: Path, **given: object) -> MessagesRun:
     store = SimpleNamespace(of=lambda _: MagicMock(), database=None)
-    experiment = SimpleNamespace(seed=1, messages=lambda _: HUNDRED, **given)
+    experiment = SimpleNamespace(seed=1, size=lambda *_: HUNDRED, **given)
     return block(folder, stores={"": store}, experiment=experiment)
 
 

@@ -13,6 +13,7 @@ from restbench.analyse.comparison import Comparison, over
 from restbench.analyse.measures import Row, alike
 from restbench.analyse.messages import STAGES, TimeBreakdown, database_cost
 from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.level import Messages
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
 from restbench.grouping import grouped
@@ -172,7 +173,7 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> theme.Chart
     sizes = {
         row.cell: level.characters
         for row in rows
-        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
+        if (level := definition.size(row.cell.complexity, Messages)) and level.queues > 1
         if level.load == "paired" and not level.keys
     }
     several = alike((row for row in rows if row.cell in sizes), complexity="by size")
