@@ -298,7 +298,7 @@ def _selections(of: object, *at: str) -> Iterator[tuple[str, Where]]:
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
     """Read an experiment file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration,
     which names the file, the key and the allowed values."""
-    return toml_file.read(path, Experiment, cores_allowed)
+    return toml_file.parse(toml_file.content(path), Experiment, path, cores_allowed)
 
 
 def parse(text: str, path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:

@@ -13,9 +13,9 @@ from restbench.analyse.comparison import Comparison, over
 from restbench.analyse.measures import Row, alike
 from restbench.analyse.messages import STAGES, TimeBreakdown, database_cost
 from restbench.experiment.cell import Cell, users_text
-from restbench.experiment.level import Messages
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.level import Messages
 from restbench.grouping import grouped
 from restbench.judge import leader
 from restbench.judge.leader import Leader
