@@ -99,8 +99,8 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
     up."""
     ending = ""
     for _attempt in range(2):
-        if lack := here.deployments.lacks(cell):
-            return str(lack)
+        if why := here.deployments.lacks(cell):
+            return str(why)
         running = here.running(cell)
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():
