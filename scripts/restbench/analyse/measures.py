@@ -179,6 +179,6 @@ def row(
     definition: Experiment, cell: Cell, ids: tuple[str, ...], blocks: Iterable[Measurement] = ()
 ) -> Row:
     """The row of a cell of the experiment; `ids` are its tests."""
-    mix = definition.mix(cell.complexity)
-    logs = definition.logs(cell.complexity)
-    return Row(cell, definition.shape(cell.complexity), ids, tuple(blocks), mix, logs)
+    level = cell.complexity
+    shape, logs = definition.size(level, Shape), definition.size(level, Logs)
+    return Row(cell, shape, ids, tuple(blocks), definition.mix(level), logs)

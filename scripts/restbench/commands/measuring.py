@@ -25,7 +25,6 @@ from restbench.commands.options import (
     is_address,
     note,
 )
-from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
 from restbench.experiment import claim_file, experiment, toml_file
@@ -114,7 +113,7 @@ def extend_run(
 ) -> None:
     """Extend a run: more blocks for undecided claims."""
     require_time(minutes)
-    run = with_raw_data(name)
+    run = results.with_raw_data(name)
     order = begin.order_to_extend(run, minutes)
     end(*measured(order, run, f"'restbench extend {run.name}'"))
 
@@ -236,7 +235,7 @@ def _cost(order: Order, begun: Run | None = None) -> str:
     took_s = [each.seconds for each in begun.trials.blocks() if each.seconds] if begun else []
     done = len(took_s)
     left = max(0, profile.blocks - done)
-    is_known = order.experiment.traits.least_block_known
+    is_known = order.experiment.traits.has_paces
     least_s = closed_load.least_block_s(allocation.groups_of(order)) if is_known else 0.0
     fewest = min(left, max(1, FEWEST_BLOCKS - done))
     seconds = max(60 * profile.minutes - sum(took_s), fewest * least_s)

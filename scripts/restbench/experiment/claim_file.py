@@ -264,7 +264,7 @@ class Claims(Strict):
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
     """Read a claims file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration, which
     names the file, the claim and the key."""
-    return toml_file.read(path, Claims, cores_allowed)
+    return toml_file.parse(toml_file.content(path), Claims, path, cores_allowed)
 
 
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:

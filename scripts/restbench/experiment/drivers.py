@@ -39,20 +39,14 @@ class Traits:
     """Whether cells can have a long window in addition to their trials."""
     trials_are_windows: bool = False
     """Whether its trials are long windows themselves."""
-    least_block_known: bool = False
-    """Whether the least duration of a block is known before the run."""
-    leaves_out: bool = False
-    """Whether a block leaves out cells that have enough trials, if claims need the time."""
+    has_paces: bool = False
+    """Whether trials are as long as response times ask for. The least duration of a block is known
+    before the run then, and a block leaves out cells that have enough, if claims need the time."""
 
 
 DRIVERS: dict[Driver, Traits] = {
     "closed-load": Traits(
-        views=("bottleneck",),
-        keys=("wrk",),
-        can_attach=True,
-        has_windows=True,
-        least_block_known=True,
-        leaves_out=True,
+        None, ("bottleneck",), ("wrk",), can_attach=True, has_windows=True, has_paces=True
     ),
     "open-load": Traits("open", ("limits",), can_attach=True, has_windows=True),
     "npb": Traits("npb", ("npb",), sends_load=False),

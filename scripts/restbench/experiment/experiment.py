@@ -163,7 +163,7 @@ class Experiment(Strict):
             if figure.x != "rows":
                 continue
             levels = {cell.complexity for cell in cells if figure.where.matches(cell)}
-            if any(map(self.logs, levels)):
+            if any(self.size(level, Logs) for level in levels):
                 raise ValueError(f"figure {figure.number}: lines of a log are no rows")
             if levels & {*self.mixes}:
                 raise ValueError(f"figure {figure.number}: a mix has no number of rows")
@@ -231,26 +231,17 @@ class Experiment(Strict):
         """Every level of complexity: of one size, then the mixes and the driver's own."""
         return (*self.complexities, *self.mixes, *self.driver_table.levels())
 
-    def shape(self, complexity: str) -> Shape | None:
-        """The operand sizes of a level; None where it is not of one size of matrices."""
-        level = self.complexities.get(complexity)
-        return level if isinstance(level, Shape) else None
-
-    def logs(self, complexity: str) -> Logs | None:
-        """The lines and rules of a level; None where it is not of logs."""
-        level = self.complexities.get(complexity)
-        return level if isinstance(level, Logs) else None
-
-    def messages(self, complexity: str) -> Messages | None:
-        """The messages of a level; None where it is not of messages."""
-        level = self.complexities.get(complexity)
-        return level if isinstance(level, Messages) else None
+    def size(self, complexity: str, kind: type[T]) -> T | None:
+        """The size of a level's requests: a Shape, Logs or Messages; None where it is not of this
+        kind, or has several sizes."""
+        level: object = self.complexities.get(complexity)
+        return level if isinstance(level, kind) else None
 
     def workload(self, complexity: str) -> Workload:
         """The workload of a level's requests."""
-        if self.logs(complexity):
+        if self.size(complexity, Logs):
             return "logs"
-        return "messages" if self.messages(complexity) else "matrix"
+        return "messages" if self.size(complexity, Messages) else "matrix"
 
     def mix(self, complexity: str) -> tuple[Kind, ...]:
         """The kinds of request of a level; none for a level of one size."""
@@ -258,7 +249,7 @@ class Experiment(Strict):
         return tuple(
             Kind(name=name, share=share, shape=shape)
             for name, share in shares.items()
-            if (shape := self.shape(name))
+            if (shape := self.size(name, Shape))
         )
 
     def all_cells(self) -> list[Cell]:
@@ -307,7 +298,7 @@ def _selections(of: object, *at: str) -> Iterator[tuple[str, Where]]:
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
     """Read an experiment file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration,
     which names the file, the key and the allowed values."""
-    return toml_file.read(path, Experiment, cores_allowed)
+    return toml_file.parse(toml_file.content(path), Experiment, path, cores_allowed)
 
 
 def parse(text: str, path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:

@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from restbench.experiment.cell import FACTORS, Build, Cell, ServiceGroup, ServiceName
+from restbench.experiment.cell import FACTORS, Build, ServiceName
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
 from restbench.experiment.records import BuiltCommit, PlannedCell
 from restbench.experiment.selection import Where, is_any
 from restbench.failures import BadConfiguration
+from restbench.grouping import grouped
 from restbench.machine.placement import allowed_cores, place
 
 
@@ -49,11 +50,6 @@ class Order:
         """The SHA-256 of the claims file; None where there is none."""
         text = self.claims_text
         return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-    @property
-    def build_folders(self) -> dict[Build, Path]:
-        """The folder of each build."""
-        return {name: each.path for name, each in self.builds.items()}
 
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
@@ -106,16 +102,15 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
         if profile.measures(cell) and selection.matches(cell)
     ]
     cores = len(place("unbound", allowed_cores()).service)
-    groups: dict[ServiceGroup, list[Cell]] = {}
     for cell in chosen:
         if cell.placement == "per-core" and cell.instances > cores:
             raise BadConfiguration(
                 f"placement=per-core: {cell.instances} instances need a core each, and a service "
                 f"may use {cores}: give instances = {cores} or fewer"
             )
-        groups.setdefault(cell.service_group, []).append(cell)
     if not chosen:
         raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
+    groups = grouped(chosen, lambda each: each.service_group)
     ids = {cell: experiment.test_ids(cell) for cell in chosen}
     shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     planned: list[PlannedCell] = []

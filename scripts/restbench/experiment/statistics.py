@@ -144,14 +144,9 @@ def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> lis
     In the order of their p values the tests get level/m, level/(m-1), ...; from the first that
     fails on, all get the level that it failed.
     """
-    levels = [level] * len(p_values)
-    divisor = len(p_values)
-    failed = False
-    for index in sorted(range(len(p_values)), key=lambda each: p_values[each]):
-        levels[index] = level / divisor
-        failed = failed or p_values[index] > levels[index]
-        divisor -= 0 if failed else 1
-    return levels
+    passed = sum(each <= level for each in holm_adjusted(p_values))
+    ranks = np.argsort(np.argsort(p_values, kind="stable"))
+    return [level / (len(p_values) - min(rank, passed)) for rank in ranks.tolist()]
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:

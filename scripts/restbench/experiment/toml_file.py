@@ -23,11 +23,6 @@ def content(path: Path) -> bytes:
         raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read(path: Path, kind: type[M], cores_allowed: Sequence[int] | None = None) -> M:
-    """The model of a file; parameters and errors as in `parse`."""
-    return parse(content(path), kind, path, cores_allowed)
-
-
 def parse(
     text: bytes, kind: type[M], source: object, cores_allowed: Sequence[int] | None = None
 ) -> M:
@@ -44,8 +39,6 @@ def parse(
         raise BadConfiguration(f"{source}: {first_problem(error, kind, given)}") from error
     except (ValueError, RecursionError) as error:
         raise BadConfiguration(f"{source}: not TOML: {error}") from error
-    except BadConfiguration as error:
-        raise BadConfiguration(f"{source}: {error}") from error
 
 
 def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at: str) -> str:

@@ -98,7 +98,7 @@ def groups_of(
             found.append(TrialGroup(group.name, cells, group.share))
         left = [cell for cell in left if cell not in cells]
     rest = [TrialGroup("rest", tuple(left), compared=not found)] * bool(left)
-    if run is None or not order.experiment.traits.leaves_out:
+    if run is None or not order.experiment.traits.has_paces:
         return (*found, *rest)
     return still_measured(order, run.trials, [*found, *rest], needed)
 
@@ -115,7 +115,7 @@ def _further_s(order: Order, run: Run, needed: Collection[str]) -> float:
     longer ones. Other blocks are as long as the last one or as the profile says."""
     last = [each for each in run.trials.blocks() if each.finished][-1:]
     before_s = last[0].facts.get(BEFORE_TRIALS_S) if last else None
-    if before_s is None or not order.experiment.traits.leaves_out:
+    if before_s is None or not order.experiment.traits.has_paces:
         return max([order.profile.block_s, *(each.seconds or 0.0 for each in last)])
     trials_s = least_trials_s(order, run.trials, needed)
     return float(before_s) + max(float(before_s), trials_s)

@@ -25,8 +25,8 @@ from restbench.drive.generator import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment import experiment
 from restbench.experiment.cell import Build, ServiceName
-from restbench.experiment.order import Order, plan
-from restbench.experiment.profile import LONG_MINUTES, LONG_TIMES
+from restbench.experiment.order import BuiltCheckout, Order, plan
+from restbench.experiment.profile import LONG_MINUTES, LONG_TIMES, MOST_BLOCKS
 from restbench.experiment.records import Calibration, Interruption, Manifest, Microbench
 from restbench.experiment.selection import Where
 from restbench.failures import (
@@ -97,8 +97,6 @@ def begin(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
         builds={name: each.commit for name, each in order.builds.items()},
     )
     described = surroundings(order)
-    if order.builds:
-        described["measured"] = fingerprints(order.build_folders)
     run.payloads.mkdir(parents=True, exist_ok=True)
     for path, text in sent.items():
         write_text(path, text)
@@ -156,12 +154,12 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
 
 def _fastest(run: Run) -> dict[str, float]:
     """The machine's speed by the fastest of the run's probes: a slow probe may be disturbed."""
-    probes = [run.machine().get("speed", {})]
-    probes += [each.facts.get("speed", {}) for each in run.trials.blocks()]
+    facts = [run.machine(), *(each.facts for each in run.trials.blocks())]
+    probes = [each.get("speed", {}) for each in facts]
     return {
-        name: max(each[name] for each in probes if name in each)
+        name: max(known)
         for name in machine.SPEED
-        if any(name in each for each in probes)
+        if (known := [each[name] for each in probes if name in each])
     }
 
 
@@ -203,12 +201,12 @@ def surroundings(order: Order) -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe(order.experiment.settings.get("java")) | {
         "jmeter": generator.version(),
-        "measured": fingerprints(),
+        "measured": fingerprints(order.builds),
         "settings": settings(),
     }
 
 
-def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
+def require_as_begun(run: Run, builds: Mapping[Build, BuiltCheckout] | None = None) -> None:
     """Raises ChangedDuringRun where a part of `fingerprints`, such as a service or a load plan, is
     not as it was when the run began: it was built or edited meanwhile. Takes milliseconds."""
     then, now = run.machine().get("measured"), fingerprints(builds)
@@ -219,11 +217,11 @@ def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> No
         )
 
 
-def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
+def fingerprints(builds: Mapping[Build, BuiltCheckout] | None = None) -> dict[str, str]:
     """The fingerprint of each part that measurements depend on; `absent` where a part is missing.
     `builds` are the checkouts whose services are compared, in place of this checkout's."""
     plans = [path for each in _PLANS for path in PLANS.glob(each)]
-    roots = {f" of {name}": root for name, root in (builds or {}).items()} or {"": ROOT}
+    roots = {f" of {name}": each.path for name, each in (builds or {}).items()} or {"": ROOT}
     services = {}
     for of, root in roots.items():
         services[f"java service{of}"] = of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/")
@@ -351,21 +349,20 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + max(minutes, max(took_s) / 60)
+    done, claims = len(took_s), run.claims_file
+    has_claims = claims.exists()
     # Blocks of only what open claims need are shorter than the run's blocks on average.
-    times = LONG_TIMES if loaded.traits.leaves_out else 1
+    times = LONG_TIMES if has_claims and loaded.traits.has_paces else 1
+    most = max(done + 1, min(done + int(times * minutes / block_minutes), MOST_BLOCKS))
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
         profile = profile.lasting(total_minutes)
     longer = {
         "minutes": total_minutes,
         "block_minutes": block_minutes,
-        "blocks": len(took_s) + 1,
-        "blocks_max": len(took_s) + max(1, int(times * minutes / block_minutes)),
+        "blocks": done + 1 if has_claims else most,
+        "blocks_max": most,
     }
-    claims = run.claims_file
-    if not claims.exists():
-        blocks = len(took_s) + max(1, int(minutes / block_minutes))
-        longer |= {"blocks": blocks, "blocks_max": blocks}
     profile = profile.model_copy(update=longer)
     cells = {each.cell for each in manifest.plan}
     return Order(
@@ -375,6 +372,6 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         profile=profile,
         plan=tuple(each for each in plan(loaded, profile, Where()) if each.cell in cells),
         command=manifest.command,
-        claims_text=claims.read_text(encoding="utf-8") if claims.exists() else None,
+        claims_text=claims.read_text(encoding="utf-8") if has_claims else None,
         attached=cast(dict[ServiceName, str], dict(manifest.attached)),
     )

@@ -66,8 +66,8 @@ def measure(wanted: BlockOrder) -> None:
                 take_round(driver, planned)
             taken_s = time.monotonic() - ready
             trials_s += taken_s
-            spare_s += driver.here.progress.spare_part * taken_s
-            missing_s += driver.here.progress.missing_s or 0.0
+            spare_s += driver.here.spare_part * taken_s
+            missing_s += driver.here.missing_s
     file.fact(wanted.block, SPARE_S, spare_s)
     if missing_s:
         file.fact(wanted.block, MISSING_S, missing_s)

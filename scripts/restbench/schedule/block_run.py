@@ -14,6 +14,7 @@ import httpx
 import numpy as np
 import numpy.typing as npt
 
+from restbench.deploy import programs
 from restbench.drive.engines import Engines
 from restbench.drive.generator import Generator, LoadResult
 from restbench.drive.payload import Requests, requests_of
@@ -31,6 +32,7 @@ from restbench.failures import (
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, RunningService
 from restbench.schedule.pace import PlannedTrial, TrialGroup
+from restbench.show.progress import BlockProgress, ProgressView
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
 
@@ -41,22 +43,17 @@ class BlockOrder:
 
     order: Order
     run: Run
-    view: View
+    view: ProgressView
     block: int
     """The block's number, from 1; 0 for long windows."""
     groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
     """The ids of the cells that open claims need more trials of; empty: all cells are alike."""
-    last: int = 0
-    """The last of the planned blocks that the run has time for; 0: the profile's last one."""
+    planned: int = 0
+    """How many blocks are planned, as far as the run has time for them."""
     is_followed: bool = False
     """Whether the run has time for a further block after this one."""
-
-    @property
-    def planned(self) -> int:
-        """How many blocks are planned, as far as there is time for them."""
-        return self.last or self.order.profile.blocks
 
     @property
     def cells(self) -> list[Cell]:
@@ -69,39 +66,9 @@ class BlockOrder:
         seed = f"{self.order.experiment.seed} {self.block} {what}".rstrip()
         return random.Random(seed)  # noqa: S311 - an order, not a secret
 
-    def begun(self) -> Progress:
+    def begun(self) -> BlockProgress:
         """The progress of the block if it begins now."""
-        return Progress(self.block, until=time.monotonic() + self.seconds)
-
-
-@dataclass
-class Progress:
-    """The progress of a block, for its view."""
-
-    block: int
-    done: int = 0
-    planned: int = 0
-    """The number of planned trials; 0 where trials depend on earlier ones, so it is not known."""
-    cell: str = "starting services"
-    per_s: float = 0.0
-    until: float = 0.0
-    """When the block is to end, by the monotonic clock."""
-    spare_part: float = 1.0
-    """The share of the trials' time beyond the least that they need; 1 where trials simply fill
-    the time that there is."""
-    missing_s: float | None = None
-    """Seconds that the block lacked for one trial of every cell, negative where it had more; None
-    where cells have several trials in a block."""
-
-
-class View(Protocol):
-    """Shows the progress of a block."""
-
-    def note(self, text: str) -> None:
-        """Show a line of text."""
-
-    def show(self, progress: Progress) -> None:
-        """Show the progress of the block; called at every trial."""
+        return BlockProgress(self.block, until=time.monotonic() + self.seconds)
 
 
 @dataclass
@@ -109,7 +76,13 @@ class BlockRun(BlockOrder):
     """A block that is being measured; made of its order by `BlockRun(**vars(order), ...)`."""
 
     deployments: Deployments = field(kw_only=True)
-    progress: Progress = field(init=False)
+    progress: BlockProgress = field(init=False)
+    spare_part: float = field(default=1.0, init=False)
+    """The share of the trials' time beyond the least that they need; 1 where trials simply fill
+    the time that there is."""
+    missing_s: float = field(default=0.0, init=False)
+    """Seconds that the block lacked for one trial of every cell, negative where it had more; 0
+    where cells have several trials in a block."""
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
     alone_s: dict[Cell, float] = field(default_factory=dict)
@@ -141,14 +114,18 @@ class BlockRun(BlockOrder):
         self.note(kind, why, cell)
         self.view.note(f"{kind}  {cell.id}: {why}")
 
-    def fail(self, cell: Cell, error: Failure | httpx.HTTPError) -> None:
-        """Give up a cell because of an error, whose class is the kind of the event."""
+    def fail(self, cell: Cell, error: Failure) -> None:
+        """Give up a cell because of an error, whose class is the kind of the event. It is no
+        failure that this machine has no such framework, or its runtime no such strategy."""
         kind = "failed"
         if isinstance(error, WrongAnswers):
             kind = "wrong"
         elif isinstance(error, Refused):
             kind = "refused"
-        elif isinstance(error, NotOffered) and (cell.service, cell.strategy) in OPTIONAL:
+        elif isinstance(error, NotOffered) and (
+            (cell.service, cell.strategy) in OPTIONAL
+            or programs.why_unavailable(cell.service, cell.framework)
+        ):
             kind = "not-offered"
         self.lose(cell, kind, str(error))
 
@@ -172,7 +149,7 @@ class BlockRun(BlockOrder):
         up = deployments or self.deployments
         running = up.of(cell)
         if running is None:
-            return up.lacks(cell)
+            return str(up.lacks(cell))
         if running.service.serves():
             return None
         ending = running.service.ending()
@@ -255,7 +232,7 @@ class OnceEach:
             round_s = round_s or time.monotonic() - began
         mean_s = round_s / max(1, len(cells) - len(untried))
         lacked_s = sum(max(mean_s, self.least_s(each)) for each in untried)
-        here.progress.missing_s = lacked_s - (time.monotonic() - began - round_s)
+        here.missing_s = lacked_s - (time.monotonic() - began - round_s)
 
     def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - overrides use it
         """Seconds that a trial of the cell takes at least; 0 where that is not known."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-import httpx
 import numpy as np
 
 from restbench.analyse.calls import MISMEASURED, WINDOW, OneCall, least_s
@@ -88,7 +87,7 @@ class CallsDriver(OnceEach):
             work = work_of(cell.complexity)
             try:
                 self._ready(cell, work)
-            except (EnvironmentProblem, BadConfiguration, WrongAnswers, httpx.HTTPError) as error:
+            except (EnvironmentProblem, BadConfiguration, WrongAnswers) as error:
                 self.here.fail(cell, error)
         yield from super().rounds(ends - time.monotonic())
 

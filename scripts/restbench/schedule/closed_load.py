@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, LoadResult
 from restbench.experiment.cell import Cell
+from restbench.experiment.level import Messages
 from restbench.experiment.profile import MOST_BLOCKS
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
@@ -89,7 +90,7 @@ class ClosedDriver:
             here.at(cell.id)
             experiment, level = here.order.experiment, cell.complexity
             has_sizes, slow_s = bool(experiment.mix(level)), here.order.profile.slow_round_s
-            is_mix = has_sizes or bool(experiment.messages(level))
+            is_mix = has_sizes or bool(experiment.size(level, Messages))
             limit_s = here.order.profile.longest_round_s
             limit_s = math.inf if experiment.test_ids(cell) else limit_s
             running = here.deployments.of(cell)
@@ -134,7 +135,7 @@ class ClosedDriver:
         rounds = rounds_of(compared, paces, left_s, MOST_KEPT_S if here.needed else math.inf)
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
-        here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
+        here.spare_part = spare_s / whole_s if whole_s else 0.0
         shuffler = here.draws()
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],

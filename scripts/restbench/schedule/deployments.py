@@ -8,16 +8,9 @@ from dataclasses import dataclass, field
 
 from restbench.deploy import programs, service
 from restbench.deploy.service import Service
-from restbench.experiment.cell import (
-    ASYNCHRONOUS,
-    Build,
-    Cell,
-    ServiceGroup,
-    ServiceName,
-    variables,
-)
-from restbench.experiment.order import BuiltCheckout
-from restbench.failures import EnvironmentProblem
+from restbench.experiment.cell import ASYNCHRONOUS, Cell, ServiceGroup, ServiceName, variables
+from restbench.experiment.order import Order
+from restbench.failures import EnvironmentProblem, NotOffered
 from restbench.machine import jvm, ports, process
 from restbench.machine.namespaces import Host
 from restbench.machine.placement import Cores, allowed_cores, core_list, instances_cores
@@ -56,9 +49,7 @@ class Deployments:
 
     run: Run
     block: int
-    settings: Mapping[ServiceName, Mapping[str, str]] = field(default_factory=dict)
-    attached: Mapping[ServiceName, str] = field(default_factory=dict)
-    builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
+    order: Order
     host: Host | None = None
     """The host on which the services run; None: this machine, without a network namespace."""
     databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -68,16 +59,16 @@ class Deployments:
     """Whether the first service of each name gets its usual port; False where services of another
     `Deployments` may have that port."""
     up: dict[ServiceGroup, RunningService] = field(default_factory=dict)
-    down: dict[ServiceGroup, str] = field(default_factory=dict)
+    down: dict[ServiceGroup, EnvironmentProblem] = field(default_factory=dict)
     """The services that did not come up, with the reason. Only their cells fail."""
 
     def start(self, keys: Iterable[ServiceGroup]) -> None:
         """Start services that are not up, each with a second attempt; `down` has those that do not
         come up. Raises StorageProblem."""
         for key in keys:
-            is_ours = key.service not in self.attached
+            is_ours = key.service not in self.order.attached
             if is_ours and (lack := programs.why_unavailable(key.service, key.framework)):
-                self.down[key] = lack
+                self.down[key] = NotOffered(lack)
                 continue
             for _attempt in range(2):
                 try:
@@ -85,7 +76,7 @@ class Deployments:
                     self.down.pop(key, None)
                     break
                 except EnvironmentProblem as error:
-                    self.down[key] = str(error)
+                    self.down[key] = error
 
     def of(self, cell: Cell) -> RunningService | None:
         """The service that answers a cell's requests; None where it is not up."""
@@ -93,17 +84,19 @@ class Deployments:
 
     def running(self, cell: Cell) -> RunningService:
         """The service that answers a cell's requests. EnvironmentProblem where it is not up."""
-        if (running := self.of(cell)) is None:
-            raise EnvironmentProblem(self.lacks(cell) or "its service is not up")
-        return running
+        if running := self.of(cell):
+            return running
+        raise self.down.get(cell.service_group) or EnvironmentProblem("its service is not up")
 
-    def lacks(self, cell: Cell) -> str | None:
-        """Why a cell cannot be measured here; None where it can."""
-        running = self.of(cell)
-        if running is None:
-            return self.down.get(cell.service_group, "its service is not up")
+    def lacks(self, cell: Cell) -> EnvironmentProblem | None:
+        """Why a cell cannot be measured here; None where it can. It is NotOffered where another
+        attempt would not change that."""
+        try:
+            running = self.running(cell)
+        except EnvironmentProblem as error:
+            return error
         if cell.strategy not in running.offered:
-            return (
+            return NotOffered(
                 f"{cell.service} {cell.strategy}: not offered by this service on "
                 f"{running.runtime}; it offers {', '.join(running.offered)}"
             )
@@ -125,8 +118,8 @@ class Deployments:
         self.up.clear()
 
     def _started(self, key: ServiceGroup) -> RunningService:
-        name, build = key.service, key.build
-        url = self.attached.get(name)
+        name, built = key.service, self.order.builds.get(key.build)
+        url = self.order.attached.get(name)
         bound: Sequence[tuple[int, ...]] = ()
         if url:
             running = service.attach(name, url)
@@ -146,10 +139,10 @@ class Deployments:
                 key.front,
                 core_list(cores.service),
                 folder,
-                command=self.builds[build].commands[name] if build in self.builds else None,
+                command=built.commands[name] if built else None,
                 settings={
                     **_shares(name, key.instances, len(bound[0])),
-                    **self.settings.get(name, {}),
+                    **self.order.experiment.settings.get(name, {}),
                     **_of_factors(key),
                     **self.databases.get(key.postgres, {}),
                 },

@@ -58,12 +58,11 @@ def opened(wanted: BlockOrder) -> Iterator[FaultsDriver]:
     folder = wanted.run.program_log(wanted.block, "histories").parent
     with ExitStack() as stack:
         bench = stack.enter_context(_bench(wanted, folder / "database", usual)) if usual else None
-        deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
-        here = BlockRun(**vars(wanted), deployments=deployments)
+        up = bench.deployments if bench else Deployments(wanted.run, wanted.block, wanted.order)
+        here = BlockRun(**vars(wanted), deployments=up)
         if bench:
             with answering():
-                described = bench.database.described()
-            here.file.fact(here.block, "databases", {"usual": described})
+                here.file.fact(here.block, "databases", {"usual": bench.database.described()})
         yield FaultsDriver(here, table, folder, bench)
 
 
@@ -91,8 +90,8 @@ class FaultsDriver(OnceEach):
     def trial(self, planned: PlannedTrial) -> Trial:
         """Take one trial, with one fault."""
         with self._bench_of(planned.cell) as bench:
-            if why := bench.deployments.lacks(planned.cell):
-                raise EnvironmentProblem(why)
+            if lack := bench.deployments.lacks(planned.cell):
+                raise lack
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
@@ -107,9 +106,7 @@ class FaultsDriver(OnceEach):
 
     @contextmanager
     def _bench_of(self, cell: Cell) -> Iterator[Bench]:
-        if work_of(cell.complexity).fault != "disk-full":
-            if self.usual is None:
-                raise TypeError("a block without its database")
+        if self.usual and work_of(cell.complexity).fault != "disk-full":
             yield self.usual
             return
         with (
@@ -150,7 +147,7 @@ class FaultsDriver(OnceEach):
         died = not bench.deployments.running(cell).service.alive()
         here.renew_if_dead(cell, bench.deployments)
         history.drain(clients, self._way(bench, cell), record)
-        with bench.database.connect() as database:
+        with answering(), bench.database.connect() as database:
             left = history.left(database, clients)
         record.write(left)
         report = queue_checker.check(record.requests, left)
@@ -177,6 +174,7 @@ class FaultsDriver(OnceEach):
             extras=extras,
         )
 
+    @answering()
     def _under_load(
         self, clients: Clients, record: Record, bench: Bench, cell: Cell, work: FaultWork
     ) -> Course:
@@ -186,8 +184,8 @@ class FaultsDriver(OnceEach):
         def restart_service(down_s: float) -> None:
             bench.deployments.running(cell).service.stop(signal.SIGKILL)
             time.sleep(down_s)
-            if not bench.deployments.renew(cell):
-                raise EnvironmentProblem(bench.deployments.lacks(cell) or "no fresh service")
+            bench.deployments.renew(cell)
+            bench.deployments.running(cell)  # raises the reason why there is no fresh one
 
         with history.running(clients, lambda: self._way(bench, cell), record):
             time.sleep(waits_s)

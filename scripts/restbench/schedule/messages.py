@@ -70,7 +70,7 @@ class MessagesRun(LoadRun):
 
     def level(self, cell: Cell) -> Messages:
         """The messages of a cell, by its level of complexity."""
-        return cast(Messages, self.order.experiment.messages(cell.complexity))
+        return cast(Messages, self.order.experiment.size(cell.complexity, Messages))
 
     def queues(self, cell: Cell) -> InDatabase | InProcess:
         """The queues of a cell, in a database or in the service's memory."""
@@ -309,7 +309,7 @@ def _stores(stack: ExitStack, wanted: BlockOrder) -> dict[str, Store]:
     """A fresh database for each of the settings that cells name, the empty ones being the usual;
     all are removed when `stack` is closed, except for their logs."""
     names = dict.fromkeys(cell.postgres for cell in wanted.cells)
-    levels = [wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells]
+    levels = [wanted.order.experiment.size(cell.complexity, Messages) for cell in wanted.cells]
     most = max((level.queues for level in levels if level), default=0)
     cores, found = core_list(wanted.run.cores().service), dict[str, Store]()
     for number, name in enumerate(names, start=1):

@@ -20,7 +20,6 @@ from restbench.drive import npb_runs
 from restbench.drive.npb_runs import KernelRun, NpbClients, Program, ServiceCall
 from restbench.experiment.cell import Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.failures import EnvironmentProblem, NotOffered
 from restbench.machine import machine_cpu, process
 from restbench.machine.placement import core_list
 from restbench.schedule import under_load
@@ -62,17 +61,6 @@ class NpbDriver(OnceEach):
 
     table: Npb
     clients: NpbClients | None = None
-    foreign_pct: dict[str, float] = field(default_factory=dict)
-    """By cell id, while the cell's service started and was called: the percentage of the machine's
-    CPU time that other processes took; in `steal_pct` what the hypervisor took."""
-    steal_pct: dict[str, float] = field(default_factory=dict)
-
-    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """The rounds (OnceEach); then the CPU time of others is kept as facts of the block."""
-        here = self.here
-        yield from super().rounds(seconds)
-        here.file.fact(here.block, "foreign_pct", self.foreign_pct)
-        here.file.fact(here.block, "steal_pct", self.steal_pct)
 
     def trial(self, planned: PlannedTrial) -> Trial:
         """Measure a cell. Whether the service or the process without HTTP comes first alternates
@@ -95,22 +83,24 @@ class NpbDriver(OnceEach):
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> ServiceCalls:
         if work.cores is not None:
             return ServiceCalls()
-        deployments, used = self.here.deployments, machine_cpu.used()
+        here, deployments, used = self.here, self.here.deployments, machine_cpu.used()
         try:
             deployments.start([cell.service_group])
-            if why := deployments.lacks(cell):
-                raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
-            service = self.here.running(cell).service
+            if lack := deployments.lacks(cell):
+                raise lack
+            service = here.running(cell).service
             calls = npb_runs.calls(service, cell, work, wanted.runs, self.table.run_max_s)
             first = tuple(islice(calls, wanted.runs - wanted.kept))
             cold_ms = process.cpu_ms(service.pids())
             kept = tuple(calls)
             pids = service.pids()
             busy = machine_cpu.used(pids).since(used)
-            self.foreign_pct[cell.id], self.steal_pct[cell.id] = busy.foreign_pct, busy.steal_pct
             memory_mib = sum(map(process.resident_mib, pids))
             cpu_ms = process.cpu_ms(pids) - cold_ms
             by_client = self._by_client(service, cell, work, wanted.kept)
+            # What others and the hypervisor took, as percentages of the machine's CPU time.
+            here.file.fact(here.block, "foreign_pct", {cell.id: busy.foreign_pct})
+            here.file.fact(here.block, "steal_pct", {cell.id: busy.steal_pct})
             return ServiceCalls((*first, *kept), cpu_ms, memory_mib, by_client)
         finally:
             deployments.stop()

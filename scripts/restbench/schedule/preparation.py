@@ -6,10 +6,9 @@ import time
 
 import httpx
 
-from restbench.deploy import programs
 from restbench.deploy.service import REQUEST_TIMEOUT_S
 from restbench.drive.generator import CORRECT, WRONG, LoadResult
-from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
+from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
 from restbench.machine import jvm, process
@@ -34,11 +33,8 @@ def look(here: LoadRun) -> None:
     offered, answer wrongly or take too long are lost; the load generator gets the others."""
     seen: dict[tuple[object, ...], float | Failure] = {}
     for cell in here.cells:
-        if why := here.deployments.lacks(cell):
-            is_up = here.deployments.of(cell) is not None
-            absent = is_up and (cell.service, cell.strategy) in OPTIONAL
-            absent = absent or bool(programs.why_unavailable(cell.service, cell.framework))
-            here.lose(cell, "not-offered" if absent else "failed", why)
+        if lack := here.deployments.lacks(cell):
+            here.fail(cell, lack)
             continue
         kind = (cell.service_group, cell.strategy, cell.complexity, cell.kernel, cell.technique)
         if kind not in seen:
@@ -103,8 +99,8 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
     up."""
     ending = ""
     for _attempt in range(2):
-        if lack := here.deployments.lacks(cell):
-            return lack
+        if why := here.deployments.lacks(cell):
+            return str(why)
         running = here.running(cell)
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():

@@ -13,12 +13,13 @@ from restbench.failures import EnvironmentProblem, StorageProblem, first_line
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.schedule import allocation, begin, block, windows
-from restbench.schedule.block_run import BlockOrder, View
+from restbench.schedule.block_run import BlockOrder
+from restbench.show.progress import ProgressView
 from restbench.store import store
 from restbench.store.store import Run
 
 
-def execute(order: Order, run: Run, view: View) -> Manifest:
+def execute(order: Order, run: Run, view: ProgressView) -> Manifest:
     """Measure the blocks that are not finished; returns the finished manifest.
 
     What is started is stopped, however this ends.
@@ -54,7 +55,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                     allocation.groups_of(order, run, needed),
                     seconds,
                     needed=needed,
-                    last=min(order.profile.blocks, in_time),
+                    planned=min(order.profile.blocks, in_time),
                     is_followed=len(to_come) > 1
                     and allocation.has_time(order, run, needed, after_s=seconds),
                 )
@@ -69,7 +70,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     return begin.finish(run, manifest, status="complete", plan=measured)
 
 
-def _note_verdicts(decisions: Sequence[Decision], view: View) -> None:
+def _note_verdicts(decisions: Sequence[Decision], view: ProgressView) -> None:
     """Show the verdict of each claim so far; claims that are not measured share one line."""
     for each in decisions:
         if each.verdict != "not-measured":
@@ -83,7 +84,7 @@ def undecided(decisions: Sequence[Decision]) -> list[Decision]:
     return [each for each in decisions if each.is_open]
 
 
-def _is_begun(order: Order, run: Run, view: View) -> bool:
+def _is_begun(order: Order, run: Run, view: ProgressView) -> bool:
     """Whether one more planned block is measured. After the first block, and where no further one
     is measured, a note says how many are to come."""
     coming, shortest_s = allocation.blocks_to_come(order, run), allocation.shortest_s(order, run)
@@ -104,7 +105,7 @@ def _measure(wanted: BlockOrder) -> None:
     """Measure a block. Raises ChangedDuringRun where the measured programs have changed since the
     run began. A second attempt begins the block anew, such as after the load generator died;
     EnvironmentProblem where that fails too."""
-    begin.require_as_begun(wanted.run, wanted.order.build_folders)
+    begin.require_as_begun(wanted.run, wanted.order.builds)
     wanted.view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
     for is_last in (False, True):
         try:

@@ -23,6 +23,7 @@ from restbench.deploy.database import Database
 from restbench.drive.generator import ERROR, STAGES, WRONG, LoadResult
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
+from restbench.experiment.level import Messages
 from restbench.experiment.open_load import Phases
 from restbench.experiment.trace import Trace, TraceRun
 from restbench.failures import EnvironmentProblem
@@ -46,7 +47,7 @@ TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 def opened(wanted: BlockOrder) -> AbstractContextManager[Driver]:
     """The driver of a block, with databases where its cells are of messages."""
-    if any(wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells):
+    if any(wanted.order.experiment.size(cell.complexity, Messages) for cell in wanted.cells):
         return messages.opened(TraceDriver, wanted)
     return under_load.opened(TraceDriver, LoadRun, wanted)
 
@@ -85,7 +86,8 @@ class TraceDriver:
         lines = file.read_text("utf-8").splitlines() if file.exists() else ()
         samples = [json.loads(line) for line in lines]
         happened = [*self._incidents(cell, sent, samples), *faults]
-        began_ms, level = sent.opened.epoch_ms, here.order.experiment.messages(cell.complexity)
+        began_ms = sent.opened.epoch_ms
+        level = here.order.experiment.size(cell.complexity, Messages)
         traced = FullTrace(
             cell=cell.id,
             block=here.block,

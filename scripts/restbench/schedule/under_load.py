@@ -84,16 +84,8 @@ def services(
 ) -> Iterator[Deployments]:
     """The services that these cells need, by default all of the block, up as long as the context
     lasts; on `host` where one is given. `databases` and `usual_ports` as in Deployments."""
-    order = wanted.order
     deployments = Deployments(
-        wanted.run,
-        wanted.block,
-        order.experiment.settings,
-        order.attached,
-        order.builds,
-        host,
-        databases or {},
-        usual_ports,
+        wanted.run, wanted.block, wanted.order, host, databases or {}, usual_ports
     )
     needed = wanted.cells if cells is None else cells
     groups = list(dict.fromkeys(cell.service_group for cell in needed))

@@ -12,10 +12,12 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem, counted
+from restbench.grouping import grouped
 from restbench.machine import clock
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, LoadRun, View
+from restbench.schedule.block_run import BlockOrder, LoadRun
 from restbench.schedule.pace import TrialGroup
+from restbench.show.progress import ProgressView
 from restbench.store.store import Run
 from restbench.store.trials import Event
 from restbench.store.writing import write_record
@@ -45,12 +47,9 @@ def seconds(order: Order, run: Run) -> float:
     return (1 + _OVERHEAD_SHARE) * order.profile.window_s * len(missing(order, run))
 
 
-def take(order: Order, run: Run, view: View) -> None:
+def take(order: Order, run: Run, view: ProgressView) -> None:
     """Measure a window for each cell that lacks one."""
-    groups: dict[object, list[Cell]] = {}
-    for cell in missing(order, run):
-        groups.setdefault(cell.service_group, []).append(cell)
-    for cells in groups.values():
+    for cells in grouped(missing(order, run), lambda each: each.service_group).values():
         view.note(f"long windows: {', '.join(each.id for each in cells)}")
         group = TrialGroup("long windows", tuple(cells))
         _measure(BlockOrder(order, run, view, 0, [group], seconds(order, run)))

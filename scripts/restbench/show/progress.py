@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Protocol, Self
+from dataclasses import dataclass
+from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 
-class BlockProgress(Protocol):
+@dataclass
+class BlockProgress:
     """The progress of the block that is being measured."""
 
     block: int
-    done: int
-    planned: int
-    cell: str
-    per_s: float
-    until: float
+    done: int = 0
+    planned: int = 0
+    """The number of planned trials; 0 where trials depend on earlier ones, so it is not known."""
+    cell: str = "starting services"
+    per_s: float = 0.0
+    until: float = 0.0
+    """When the block is to end, by the monotonic clock."""
 
 
 #: The shown values change once a second; drawing much more often would only take CPU time.
@@ -29,7 +33,7 @@ BAR_COLUMNS = 24
 
 
 class ProgressView:
-    """Shows the progress of a block (runner.View)."""
+    """Shows the progress of a block."""
 
     def __init__(self, console: Console) -> None:
         """Nothing is shown before the first block."""

@@ -9,13 +9,14 @@ from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 from drawn import data_of
 from fixture_run import cell
 from histories import left, pop, read, send
 from made_blocks import block_of
+from psycopg import OperationalError
 
 from restbench.analyse import exported as entries
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
@@ -28,8 +29,9 @@ from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import Answer, NotSent
 from restbench.experiment import experiment
 from restbench.experiment.faults import FAULTS, work_of
-from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered
 from restbench.schedule import faults as driver
+from restbench.schedule.block import take_round
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.show.document import words
 from restbench.show.kinds import faults as shown
@@ -255,6 +257,36 @@ def test_what_was_violated_before_a_fault_that_is_not_repaired_is_a_wrong_answer
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("wrong", of.id)
     assert event.text.startswith("duplicated: a was popped by") and "missing" not in event.text
+
+
+def test_a_database_that_ends_while_it_is_read_ends_the_trial_and_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = cell("java serial kill-all 2")
+    table: Any = SimpleNamespace(
+        queues=1, receivers=[0], characters=100, filled=0, technique="function"
+    )
+    service = SimpleNamespace(pids=tuple, alive=lambda: True, serves=lambda: True)
+    running = Mock(return_value=SimpleNamespace(service=service))
+    up: Any = SimpleNamespace(running=running, of=running, lacks=lambda _: None)
+    here = block_of(tmp_path, None, [TrialGroup("all", (of,))], up=up)
+    faulty = driver.FaultsDriver(here, table, tmp_path, driver.Bench(MagicMock(), up))
+    monkeypatch.setattr(driver, "QueueCalls", Mock())
+    monkeypatch.setattr(faulty, "_under_load", lambda *_given: COURSE)
+    monkeypatch.setattr(history, "drain", Mock())
+    monkeypatch.setattr(history, "left", Mock(side_effect=OperationalError("it was shut down")))
+    with pytest.raises(EnvironmentProblem, match="the database: it was shut down"):
+        faulty.trial(PlannedTrial(1, of))
+
+
+def test_a_strategy_that_the_runtime_lacks_is_no_failure_under_a_fault(tmp_path: Path) -> None:
+    of = cell("java virtual-thread-per-request kill-all 2")
+    up: Any = SimpleNamespace(lacks=lambda _: NotOffered("not on Java 17"))
+    here = block_of(tmp_path, None, [TrialGroup("all", (of,))], up=up)
+    faulty = driver.FaultsDriver(here, MagicMock(), tmp_path, driver.Bench(MagicMock(), up))
+    take_round(faulty, [PlannedTrial(1, of)])
+    events = [(each.kind, each.text) for each in here.file.events()]
+    assert events == [("not-offered", "not on Java 17")], "and there was no second attempt"
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -123,5 +123,5 @@ def test_the_experiment_has_every_technique_at_the_four_levels() -> None:
     levels = {"logs-low": "10 x R64", "logs-medium": "100 x R64"}
     levels |= {"logs-high": "1000 x R64", "logs-one": "1 x R1024"}
     definition = experiment.load(store.experiment_file("logs"))
-    assert {level: str(definition.logs(level)) for level in definition.levels} == levels
+    assert {level: str(definition.size(level, Logs)) for level in definition.levels} == levels
     assert {each.complexity for each in cells} == set(levels)

@@ -99,7 +99,7 @@ def test_one_in_another_framework_is_measured_by_cells_that_say_so(
     path.write_text(path.read_text().replace("users = 2", 'users = 2\nframework = "helidon"'))
     given = measuring.order_for(str(path), "p", "framework=helidon", [f"java={attached.url}"])
     assert [note for note in environment.check(given) if "left out" in note] == []
-    up = Deployments(Run(bench.folder), 1, attached=given.attached)
+    up = Deployments(Run(bench.folder), 1, given)
     up.start([given.plan[0].cell.service_group])
     assert up.down == {}
     up.stop()

@@ -85,9 +85,9 @@ def test_what_a_block_could_do_without_is_what_its_rounds_take_beyond_the_least(
         return sum(count * driver.paces[each].seconds for each, count in of.items())
 
     least_s = seconds(taken(driver, 0.0))
-    assert here.progress.spare_part == 0
+    assert here.spare_part == 0
     whole_s = seconds(taken(driver, 60.0))
-    assert here.progress.spare_part == pytest.approx(1 - least_s / whole_s)
+    assert here.spare_part == pytest.approx(1 - least_s / whole_s)
     assert least_s < whole_s / 2
 
 
@@ -217,7 +217,7 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or
     for number in range(1, 8):
         expected = 1 if number == 1 or 4 <= number <= last else None
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
-        here.order.profile.blocks = planned
+        here.planned = planned
         here.needed = frozenset(needed if number > 3 else ())
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
@@ -237,7 +237,7 @@ def test_a_claim_whose_slow_cells_share_two_blocks_is_open_and_gets_them_a_third
     needed = allocation.needed_cells(runner.undecided([decided(slower, measured)]))
     assert needed == {MIDDLE.id, SLOW.id}
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE, SLOW], rest=[TABLE])
-    here.order.profile.blocks = 5
+    here.planned = 5
     here.file.add([Trial(each, 1, SLOW.id, 60, 0, 3.0, np.full(60, 3_000_000)) for each in (1, 3)])
     driver.pilot()
     here.needed = frozenset(needed)
@@ -278,7 +278,7 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     assert f"the run had no time for this; {needed}" in here.lost[SLOW]
     (tmp_path / "short").mkdir()
     short, driver = piloted(tmp_path / "short", 2, claimed=[FAST], rest=[MIDDLE, SLOW])
-    short.last = 2
+    short.planned = 2
     assert SLOW not in taken(driver, 5.0)
     assert SLOW in short.lost, "of a run that has no time for more than two of its three blocks"
 
@@ -304,7 +304,7 @@ def test_slow_cells_wait_for_later_blocks_where_claims_need_the_time_of_the_firs
     tmp_path: Path, number: int, planned: int, needed: Iterable[str], expected: int | None
 ) -> None:
     here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
-    here.order.profile.blocks, here.needed = planned, frozenset(needed)
+    here.planned, here.needed = planned, frozenset(needed)
     assert taken(driver, 3 * driver.paces[SLOW].seconds).get(SLOW) == expected
 
 
@@ -317,7 +317,7 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
-    here.order.profile.blocks = 5
+    here.planned = 5
     here.groups.append(TrialGroup("others", (other,)))
     driver.pilot()
     alike = taken(driver, 30.0)

@@ -176,8 +176,8 @@ def test_a_full_disk_at_the_first_request_is_not_the_cell_s_failure(
 def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known: Any = SimpleNamespace()
-    deployments = Deployments(known, 1)
+    known: Any = SimpleNamespace(attached={})
+    deployments = Deployments(known, 1, known)
     starts: list[str] = []
 
     def started(_self: object, key: Any) -> Any:
@@ -189,7 +189,7 @@ def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attem
 
     monkeypatch.setattr(Deployments, "_started", started)
     assert not deployments.renew(SERIAL)
-    assert deployments.lacks(SERIAL) == "the database does not answer"
+    assert str(deployments.lacks(SERIAL)) == "the database does not answer"
 
     restarts: list[str] = []
     database: Any = SimpleNamespace(alive=lambda: False, restart=lambda: restarts.append("once"))

@@ -10,6 +10,7 @@ import pytest
 from made_blocks import View, measured, order_of
 
 from restbench.commands import measuring, results
+from restbench.experiment.profile import MOST_BLOCKS
 from restbench.experiment.records import BuiltCommit
 from restbench.failures import BadConfiguration, Interrupted
 from restbench.schedule import allocation, begin, block, runner
@@ -61,7 +62,7 @@ def test_an_interrupted_extension_names_the_command_that_goes_on_with_it(
     def interrupted(*_given: object) -> None:
         raise Interrupted("interrupted")
 
-    monkeypatch.setattr(measuring, "with_raw_data", lambda _name: finished)
+    monkeypatch.setattr(results, "with_raw_data", lambda _name: finished)
     monkeypatch.setattr(measuring.environment, "check", lambda _order: ())
     monkeypatch.setattr(runner, "execute", interrupted)
     again = rf", 'restbench extend {finished.name}' continues the run"
@@ -148,3 +149,10 @@ def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) ->
     order = begin.order_to_extend(finished, 0.26)
     assert order.profile.block_s == pytest.approx(5.0)
     assert order.profile.blocks_max == 2 + 9
+
+
+def test_an_extended_run_has_at_most_as_many_blocks_as_any_run(finished: Run) -> None:
+    """The plan of a week of blocks of five seconds would take gigabytes of memory."""
+    for each in finished.trials.blocks():
+        finished.trials.finish(each.block, each.began)
+    assert begin.order_to_extend(finished, 600).profile.blocks_max == MOST_BLOCKS

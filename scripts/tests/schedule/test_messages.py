@@ -85,8 +85,7 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds(tmp_path
     definition = experiment.load(EXPERIMENTS / "messages.toml")
     wanted = Where(users=[10], complexity=["200", "keyed"])
     cells = [cell for cell in definition.all_cells() if wanted.matches(cell)]
-    profile = SimpleNamespace(blocks=3)
-    here = block(tmp_path, *cells, experiment=definition, profile=profile)
+    here = block(tmp_path, *cells, experiment=definition)
     driver = MessagesDriver(here)
     driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
     planned = [each for turn in driver.rounds(60.0) for each in turn]
@@ -103,7 +102,7 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds(tmp_path
 
 def beside_pgbench(folder: Path, **given: object) -> MessagesRun:
     store = SimpleNamespace(of=lambda _: MagicMock(), database=None)
-    experiment = SimpleNamespace(seed=1, messages=lambda _: HUNDRED, **given)
+    experiment = SimpleNamespace(seed=1, size=lambda *_: HUNDRED, **given)
     return block(folder, stores={"": store}, experiment=experiment)
 
 

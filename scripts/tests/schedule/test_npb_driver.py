@@ -68,7 +68,7 @@ def test_what_had_no_time_is_said_and_comes_first_in_the_next_block(
     left_out = [each for each in CELLS if each not in order]
     assert len(left_out) == 1, "what begins in time ends"
     assert first.here.lost == {left_out[0]: "the block had no time for it"}
-    assert first.here.progress.missing_s == 1.0, "as long as the others took on average"
+    assert first.here.missing_s == 1.0, "as long as the others took on average"
     second = driver(tmp_path, 2)
     assert taken(second, 0.0, now_s) == [(1, left_out[0])], "a block measures something"
     assert second.here.lost == {}, "the others have a block already"
@@ -79,7 +79,7 @@ def test_what_undecided_claims_need_comes_first_and_has_the_time_that_is_left(
 ) -> None:
     first = driver(tmp_path, 1)
     taken(first, 100.0, now_s)
-    assert first.here.progress.missing_s == 0.0
+    assert first.here.missing_s == 0.0
     needed = CELLS[2:]
     order = taken(driver(tmp_path, 2, needed), 5.5, now_s)
     assert {found for _, found in order[:2]} == set(needed)

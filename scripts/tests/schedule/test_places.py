@@ -32,9 +32,10 @@ def allowed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_service_is_started_on_the_cores_of_its_cells_placement(
-    allowed: tuple[int, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+    allowed: tuple[int, ...], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[str | None] = []
+    order = order_of(tmp_path, 1, 1)
 
     def start(_name: str, _front: str, cores: str | None, _folder: Path, **_more: Any) -> None:
         given.append(cores)
@@ -42,7 +43,7 @@ def test_a_service_is_started_on_the_cores_of_its_cells_placement(
 
     monkeypatch.setattr(deployments.service, "start", start)
     for placement in ("unbound", "core0"):
-        Deployments(run, 1).start([cell(f"java serial low 10 {placement}").service_group])
+        Deployments(run, 1, order).start([cell(f"java serial low 10 {placement}").service_group])
     unbound, bound, _ = PLACES[allowed]
     assert given == [unbound, unbound, bound, bound], "each has a second attempt"
 

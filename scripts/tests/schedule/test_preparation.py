@@ -16,6 +16,7 @@ from made_blocks import block_of
 from restbench.analyse.estimates import measurements
 from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment.cell import Cell
+from restbench.failures import EnvironmentProblem, NotOffered
 from restbench.machine import jvm, process
 from restbench.schedule import preparation, under_load
 from restbench.schedule.closed_load import ClosedDriver
@@ -124,14 +125,15 @@ def test_each_workload_of_a_strategy_is_warmed_up(warmed: Warmed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("running", "kinds"), [(None, ["failed", "failed"]), (object(), ["failed", "not-offered"])]
+    ("lack", "kinds"),
+    [(EnvironmentProblem, ["failed", "failed"]), (NotOffered, ["failed", "not-offered"])],
 )
 def test_a_service_that_did_not_come_up_may_offer_what_its_runtime_has(
-    tmp_path: Path, running: object, kinds: list[str]
+    tmp_path: Path, lack: type[EnvironmentProblem], kinds: list[str]
 ) -> None:
     """A run that lacked all of its cells of an optional strategy was said to be whole."""
     optional = cell("java virtual-threads low 10")
-    up = SimpleNamespace(of=lambda _cell: running, lacks=lambda _cell: "its reason")
+    up = SimpleNamespace(lacks=lambda _cell: lack("its reason"))
     here = block_of(tmp_path, None, [TrialGroup("all", (SERIAL, optional))], up=up)
     preparation.look(here)
     assert [each.kind for each in here.file.events()] == kinds

@@ -25,9 +25,10 @@ from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import allocation, block, runner, under_load, windows
-from restbench.schedule.block_run import BlockOrder, Progress
+from restbench.schedule.block_run import BlockOrder
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import PlannedTrial
+from restbench.show.progress import BlockProgress
 from restbench.store.store import Run
 from restbench.store.trials import BEFORE_TRIALS_S, MISSING_S, SPARE_S
 
@@ -341,7 +342,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     @contextmanager
     def opened(*_of: object) -> Iterator[SimpleNamespace]:
         now_s[0] += 20.0
-        here = SimpleNamespace(progress=Progress(1, spare_part=spare_part, missing_s=-5.0))
+        here = SimpleNamespace(progress=BlockProgress(1), spare_part=spare_part, missing_s=-5.0)
         yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -80,7 +82,8 @@ def test_a_service_is_known_by_its_packages_and_those_of_its_frameworks(
     folder = tmp_path / "python-service"
     folder.mkdir()
     (folder / name).write_text("one")
-    before = begin.fingerprints({"A": tmp_path})
+    built: Any = {"A": SimpleNamespace(path=tmp_path)}
+    before = begin.fingerprints(built)
     (folder / name).write_text("two")
-    now = begin.fingerprints({"A": tmp_path})
+    now = begin.fingerprints(built)
     assert {part for part in now if now[part] != before[part]} == {"python service of A"}

@@ -23,7 +23,7 @@ ASKED = SimpleNamespace(duration_s={"p": 3}, warm_s=0.0, rate_per_s=None, fault=
 def traced(folder: Path, **service: Any) -> tuple[Any, TraceDriver]:
     """A block of one trace, on a service like that."""
     table = SimpleNamespace(run_of=lambda _: ASKED)
-    experiment = SimpleNamespace(table=lambda _: table, messages=lambda _: None)
+    experiment = SimpleNamespace(table=lambda _: table, size=lambda *_: None)
     running = SimpleNamespace(service=SimpleNamespace(pids=tuple, front_pids=tuple, **service))
     up = SimpleNamespace(running=lambda _: running)
     order = SimpleNamespace(experiment=experiment, profile_name="p")

@@ -143,7 +143,7 @@ def test_a_point_over_blocks_has_an_interval_from_three_on() -> None:
 
 
 def test_a_tick_names_its_value_whatever_the_length_of_its_axis() -> None:
-    """With a format of its own for the axis, Vega rounded 16, 32 and 64 threads to 20, 30 and 60."""
+    """With a format of the axis, Vega rounded 16, 32 and 64 threads to 20, 30 and 60."""
     points = tuple(lines.Point(x, 1.0) for x in (1, 16, 32, 64, 1500))
     panel = lines.Panel("panel", "Speed-up", (lines.Line("async", 0, points),), has_ticks=True)
     short = lines.Panel("short", "Speed-up", (lines.Line("async", 0, points[:4]),), has_ticks=True)

@@ -18,9 +18,8 @@ from trial_run import build as build_trials
 
 from restbench.commands import results
 from restbench.judge import study
-from restbench.schedule.block_run import Progress
 from restbench.show import document as doc
-from restbench.show.progress import ProgressView, duration
+from restbench.show.progress import BlockProgress, ProgressView, duration
 from restbench.show.terminal import MOST_LISTED, drawn
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_json
@@ -152,7 +151,7 @@ def test_the_view_fits_terminals_of_any_width(width: int) -> None:
     console = Console(file=screen, force_terminal=True, width=width, height=20)
     with ProgressView(console) as view:
         view.show(
-            Progress(
+            BlockProgress(
                 3, done=17, planned=1_800, cell=LONG, per_s=6675.4, until=time.monotonic() + 90
             )
         )
@@ -170,7 +169,7 @@ def test_the_view_fits_terminals_of_any_width(width: int) -> None:
 def test_where_there_is_no_terminal_a_look_prints_nothing_and_a_note_does() -> None:
     screen = io.StringIO()
     with ProgressView(Console(file=screen, width=100)) as view:
-        view.show(Progress(1, cell=LONG))
+        view.show(BlockProgress(1, cell=LONG))
         assert screen.getvalue() == ""
         view.note("block 1: warm after 9 s")
     assert screen.getvalue() == "block 1: warm after 9 s\n"

@@ -30,9 +30,9 @@ def order() -> Any:
             wrk=None,
             test_ids=lambda which: ("T",) * (which == TABLE),
             mix=lambda level: ("low", "high") if level == "mix" else (),
-            messages=lambda _: None,
+            size=lambda *_: None,
         ),
-        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3, most_blocks=3),
+        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0),
     )
 
 

@@ -12,8 +12,9 @@ from stub_bench import Bench
 
 from restbench.commands import measuring
 from restbench.experiment.order import Order
-from restbench.schedule.block_run import BlockOrder, LoadRun, Progress
+from restbench.schedule.block_run import BlockOrder, LoadRun
 from restbench.schedule.pace import TrialGroup
+from restbench.show.progress import BlockProgress
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
@@ -37,7 +38,7 @@ class View:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: BlockProgress) -> None:
         """Nobody looks."""
 
 
@@ -58,8 +59,8 @@ def block_of(  # noqa: PLR0917 - what a block is
     up: Any = None,
     kind: Callable[..., Any] = LoadRun,
 ) -> Any:
-    """One that has begun; `up` are its deployments, if it has any."""
-    wanted = BlockOrder(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
+    """One of three that has begun; `up` are its deployments, if it has any."""
+    wanted = BlockOrder(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed), 3)
     wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
     return kind(**vars(wanted), deployments=up, load=SimpleNamespace(folder=folder))
 

@@ -15,6 +15,7 @@ from restbench.analyse.messages import STAGES, TimeBreakdown, database_cost
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.level import Messages
 from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.judge import leader
@@ -173,7 +174,7 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> theme.Chart
     sizes = {
         row.cell: level.characters
         for row in rows
-        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
+        if (level := definition.size(row.cell.complexity, Messages)) and level.queues > 1
         if level.load == "paired" and not level.keys
     }
     several = alike((row for row in rows if row.cell in sizes), complexity="by size")
