@@ -218,11 +218,9 @@ def test_memory_asks_no_database(caller: Caller) -> None:
 def test_queues_of_one_process_are_not_for_several_workers(database: LiveDatabase) -> None:
     with calling_at(database, workers=1, database_connections=1) as alone:
         queue = alone.queue("memory")
-        settings = database.of_a_worker(workers=2)
-        assert not settings.is_alone
         with pytest.MonkeyPatch.context() as patch:
             workload = alone.core._workloads["messages"].workload
-            patch.setattr(workload, "_settings", settings)
+            patch.setattr(workload, "_settings", database.settings(workers=2))
             told = alone.send(queue)
             assert (told.status, told.code) == (422, "003")
             assert told.members["errorMessage"] == "technique: memory is not offered under serial"

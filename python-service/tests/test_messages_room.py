@@ -240,9 +240,7 @@ class Deleting:
 @pytest.fixture
 def workload() -> MessagesWorkload:
     """Of a database that is not there."""
-    settings = Settings(database_url="postgresql://nobody@127.0.0.1:1/none").database
-    assert settings is not None
-    return MessagesWorkload(settings)
+    return MessagesWorkload(Settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
 
 
 def test_a_queue_in_memory_that_is_deleted_while_it_is_looked_up_is_gone(
