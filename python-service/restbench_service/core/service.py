@@ -368,7 +368,7 @@ class Exchange:
         if self._delay:
             self._delay.end()
         if ended.status != 200:
-            self._hold.let_go()
+            self._hold.resize(0)
         is_sent_at_once = len(ended.body) <= SENT_AT_ONCE_BYTES or not self._core.sends_in_threads
         if ended.status != 200 or is_sent_at_once:
             self._leave()
@@ -377,7 +377,7 @@ class Exchange:
         return ended
 
     def _sent(self) -> None:
-        self._hold.let_go()
+        self._hold.resize(0)
         self._leave()
 
     def _leave(self) -> None:
