@@ -35,12 +35,6 @@ class CodedWorkload(NamedTuple):
     strategies: tuple[str, ...] | None = None
     """Names of the strategies that offer the workload; None: all."""
 
-    @property
-    def codec(self) -> Codec[Any, Any]:
-        """The codec of a workload that has one operation."""
-        (operation,) = self.operations
-        return operation.codec("", ())
-
     def is_offered_under(self, strategy: str) -> bool:
         """Whether the strategy of this name offers the workload."""
         return self.strategies is None or strategy in self.strategies

@@ -10,7 +10,7 @@ import pytest
 from microbench.__main__ import seconds_a_call
 from microbench.parts import DEFAULT_CHUNKS, WrongAnswerError, parts
 from microbench.selection import Selection
-from microbench.timed_workloads import ComputeOnly, NothingToDo, matrix
+from microbench.timed_workloads import CODEC, ComputeOnly, NothingToDo
 
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.execution.strategies import TECHNIQUES
@@ -81,7 +81,7 @@ def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:
 def test_a_computation_without_its_other_stages_is_the_whole_ones(bodies: Path) -> None:
     workload = ComputeOnly(bodies / "low.json", "native")
     result = workload.compute(workload.decode(b"", ""), InOrderLoop())
-    assert matrix().codec.encode(result) == ANSWER
+    assert CODEC.encode(result) == ANSWER
     assert workload.encode(result) == b""
 
 

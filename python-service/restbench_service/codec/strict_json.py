@@ -17,9 +17,6 @@ from ..workloads.workload import InvalidRequestError
 
 MAX_DEPTH = 32
 """The contract's limit of nested objects and arrays; the outermost one is level 1."""
-MANY_NAMES = 1000
-"""From this number on, an object's names are compared by sorting an array, 8 bytes a name."""
-
 _STEPS = bytes.maketrans(b'[{]}"', b"\1\1\xff\xff\0")
 """What a bracket adds to the depth, as a signed byte; 0 for a quote."""
 _NO_STEPS = bytes(set(range(256)) - set(b'[{]}"'))
@@ -117,16 +114,11 @@ def _has_member_twice(body: bytes) -> bool:
             continue
         elif body[token.end() - 1 : token.end()] == b"{":
             objects.append(array("q"))
-        elif token.end() - token.start() == 1 and _is_any_twice(objects.pop()):
-            return True
+        elif token.end() - token.start() == 1:
+            hashes = objects.pop()
+            if len(set(hashes)) < len(hashes):
+                return True
     return False
-
-
-def _is_any_twice(hashes: "array[int]") -> bool:
-    if len(hashes) < MANY_NAMES:
-        return len(set(hashes)) < len(hashes)
-    ordered = np.sort(np.frombuffer(hashes, np.int64))
-    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _has_lone_surrogate(body: bytes) -> bool:
