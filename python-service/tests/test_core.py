@@ -380,9 +380,3 @@ def test_every_reply_has_the_security_headers(core: Core, path: str) -> None:
     assert policy.endswith("frame-ancestors 'none'")
     is_page = path.startswith("/docs/") and reply.status == 200
     assert is_page == ("script-src 'self'" in policy)
-
-
-def test_a_page_has_one_method(core: Core) -> None:
-    reply = reply_to(core, Head("DELETE", "/health"))
-    assert error_of(reply) == (405, "009", "this path has the method GET only")
-    assert reply.headers["Allow"] == "GET"

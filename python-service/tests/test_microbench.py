@@ -1,9 +1,5 @@
 """Each microbenchmark runs once, for a moment: what it measures is nobody's business here."""
 
-import json
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,20 +50,6 @@ def test_a_standard_pool_with_its_default_chunks_stands_next_to_the_strategy_per
 ) -> None:
     assert f"dispatch/30/{DEFAULT_CHUNKS}" in names(selection(bodies, "process-per-element"))
     assert DEFAULT_CHUNKS not in str(names(selection(bodies, "serial")))
-
-
-def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
-    result = bodies / "result.json"
-    asked = replace(selection(bodies, "process-per-element"), rows=(1,))
-    path = f"PYTHONPATH={SERVICE}:{SERVICE / 'tests'}"
-    program = ["env", path, sys.executable, "-m", "microbench"]
-    effort = ["--processes", "1", "--warmups", "0", "--values", "1"]
-    command = [*program, *asked.arguments(), *effort, "-o", str(result)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(result.read_text())["benchmarks"]
-    assert [each["metadata"]["name"] for each in told] == names(asked)
-    assert all(run["values"][0] > 0 for each in told for run in each["runs"])
 
 
 def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:

@@ -116,16 +116,6 @@ def job_of_a_large_product(**options: Any) -> Job:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_a_product_that_no_idle_service_could_hold_is_010(
-    strategies: dict[str, Strategy], name: str
-) -> None:
-    for most_bytes, code in ((NEEDED_BYTES - 1, "010"), (NEEDED_BYTES, None)):
-        job = job_of_a_large_product(limits=WorkLimits(working_bytes=most_bytes))
-        error = strategies[name].execute(job).exception()
-        assert getattr(error, "code", None) == code
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
 def test_a_product_is_reserved_before_it_is_computed_where_the_service_decodes(
     strategies: dict[str, Strategy], name: str
 ) -> None:
@@ -134,17 +124,12 @@ def test_a_product_is_reserved_before_it_is_computed_where_the_service_decodes(
     assert reserved == ([] if name in PER_REQUEST else [NEEDED_BYTES])
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_more_tasks_than_a_request_may_have_are_011_where_an_element_is_a_task(
+@pytest.mark.parametrize("name", sorted({*STRATEGIES} - {*PER_ELEMENT}))
+def test_an_element_that_is_no_task_does_not_count_as_one(
     strategies: dict[str, Strategy], name: str
 ) -> None:
     job = job_of_a_large_product(limits=WorkLimits(tasks=899))
-    error = strategies[name].execute(job).exception()
-    if name not in PER_ELEMENT:
-        assert error is None
-        return
-    assert isinstance(error, InvalidRequestError)
-    assert (error.code, error.message) == ("011", "tasks: 900, the limit is 899")
+    assert strategies[name].execute(job).result()
 
 
 @pytest.mark.parametrize("name", PER_ELEMENT)
@@ -225,10 +210,3 @@ def test_what_the_fast_reader_accepts_the_slow_one_accepts_as_the_same(
     assert found is not None or changes, "the unchanged bodies are the fast reader's"
     if found is not None:
         assert (found.request_id, found.left.tolist(), found.right.tolist()) == slow(text)
-
-
-@pytest.mark.parametrize(
-    "text", [GOOD, GOOD_ARRAYS, GOOD.replace('"r"', "7"), GOOD.replace(":", " : ")]
-)
-def test_the_usual_request_takes_the_fast_reader(text: str) -> None:
-    assert fast(text) is not None
