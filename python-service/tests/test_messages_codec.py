@@ -9,19 +9,12 @@ import pytest
 
 from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.workloads.messages.database import with_driver_parameters
-from restbench_service.workloads.messages.requests import (
-    Broadcast,
-    Pop,
-    Send,
-    fingerprint,
-)
+from restbench_service.workloads.messages.requests import Broadcast, Pop, Send, fingerprint
 from restbench_service.workloads.workload import InvalidRequestError
-
-LIMITS = (1000, 65536)
 
 
 def codec(operation: str, *values: str) -> MessagesJson:
-    return MessagesJson(operation, *LIMITS, "serial", values)
+    return MessagesJson(operation, 1000, 65536, "serial", values)
 
 
 def test_a_fingerprint_is_the_same_in_both_services() -> None:
