@@ -17,10 +17,12 @@ from ..workloads.workload import InvalidRequestError
 
 MAX_DEPTH = 32
 """The contract's limit of nested objects and arrays; the outermost one is level 1."""
+MANY_NAMES = 1000
+"""From this number on, an object's names are compared by sorting an array, 8 bytes a name."""
 _STEPS = bytes.maketrans(b'[{]}"', b"\1\1\xff\xff\0")
 """What a bracket adds to the depth, as a signed byte; 0 for a quote."""
 _NO_STEPS = bytes(set(range(256)) - set(b'[{]}"'))
-_STRING_OR_REST = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?)\}' % (
     STRING,
@@ -82,11 +84,19 @@ def next_element(of: bytes) -> re.Pattern[bytes]:
 def _is_too_deep(body: bytes) -> bool:
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
-    if b"\\" in body:  # a quote after one does not end its string
-        body = _STRING_OR_REST.sub(b"", body)
+    if b"\\" in body:  # it may stand before a quote
+        body = _outside_strings(body)
     steps = np.frombuffer(body.translate(_STEPS, _NO_STEPS), np.int8)
     is_outside = (steps == 0).cumsum(dtype=np.uint8) % 2 == 0
     return bool((steps * is_outside).cumsum(dtype=np.int32).max(initial=0) > MAX_DEPTH)
+
+
+def _outside_strings(body: bytes) -> bytes:
+    outside, end = bytearray(), 0
+    for string in _STRING_OR_REST.finditer(body):
+        outside += body[end : string.start()]
+        end = string.end()
+    return bytes(outside + body[end:])
 
 
 def _is_malformed(body: bytes) -> bool:
@@ -114,11 +124,16 @@ def _has_member_twice(body: bytes) -> bool:
             continue
         elif body[token.end() - 1 : token.end()] == b"{":
             objects.append(array("q"))
-        elif token.end() - token.start() == 1:
-            hashes = objects.pop()
-            if len(set(hashes)) < len(hashes):
-                return True
+        elif token.end() - token.start() == 1 and _is_any_twice(objects.pop()):
+            return True
     return False
+
+
+def _is_any_twice(hashes: "array[int]") -> bool:
+    if len(hashes) < MANY_NAMES:
+        return len(set(hashes)) < len(hashes)
+    ordered = np.sort(np.frombuffer(hashes, np.int64))
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _has_lone_surrogate(body: bytes) -> bool:
