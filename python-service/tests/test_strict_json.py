@@ -139,6 +139,8 @@ if kind == "unknown member":
     body = b'{"u":[' + b"1," * (size // 2) + b"1]}"
 elif kind == "unknown objects":
     body = b'{"u":[' + b"{}," * (size // 3) + b"1]}"
+elif kind == "unknown strings":
+    body = b'{"u":[' + b"[]," * 40 + b'"\\\\n",' * (size // 5) + b"1]}"
 else:
     wide = b"[" + b"999," * (size // 4 - 1) + b"1]"
     body = b'{"requestId":1,"matrixTwo":' + one + b',"matrixOne":' + row % (size // 4, wide) + b"}"
@@ -151,7 +153,13 @@ except InvalidRequestError as error:
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [("unknown member", "003"), ("unknown objects", "003"), ("arrays", "001")]
+    ("kind", "code"),
+    [
+        ("unknown member", "003"),
+        ("unknown objects", "003"),
+        ("unknown strings", "003"),
+        ("arrays", "001"),
+    ],
 )
 def test_a_large_body_is_read_slowly_within_the_stated_memory(kind: str, code: str) -> None:
     size_bytes = 16 * 2**20
