@@ -8,7 +8,7 @@ from .codec.logs import LogsJson
 from .codec.matrix import MatrixJson
 from .codec.messages import OPERATIONS, MessagesJson
 from .codec.npb import NpbJson
-from .settings import DatabaseSettings, Settings
+from .settings import Settings
 from .workloads.logs.workload import LogsWorkload
 from .workloads.matrix import MatrixWorkload
 from .workloads.npb.workload import KERNELS, NpbWorkload
@@ -35,12 +35,6 @@ class CodedWorkload(NamedTuple):
     strategies: tuple[str, ...] | None = None
     """Names of the strategies that offer the workload; None: all."""
 
-    @property
-    def codec(self) -> Codec[Any, Any]:
-        """The codec of a workload that has one operation."""
-        (operation,) = self.operations
-        return operation.codec("", ())
-
     def is_offered_under(self, strategy: str) -> bool:
         """Whether the strategy of this name offers the workload."""
         return self.strategies is None or strategy in self.strategies
@@ -57,8 +51,8 @@ def coded_workloads(settings: Settings) -> dict[str, CodedWorkload]:
             for name in KERNELS
         ),
     ]
-    if (database := settings.database) is not None:
-        offered.append(_messages(database, max_delay_ms))
+    if settings.database_url is not None:
+        offered.append(_messages(settings))
     return {each.workload.name: each for each in offered}
 
 
@@ -66,17 +60,17 @@ def _computing(workload: Workload[Any, Any], codec: Codec[Any, Any]) -> CodedWor
     return CodedWorkload(workload, (Operation("POST", "", lambda _name, _values: codec),))
 
 
-def _messages(database: DatabaseSettings, max_delay_ms: int) -> CodedWorkload:
+def _messages(settings: Settings) -> CodedWorkload:
     # Imported here, so that a service without a database does not load the driver.
     from .workloads.messages.workload import MessagesWorkload  # noqa: PLC0415
 
     def operation(name: str) -> Operation:
         method, path = OPERATIONS[name]
-        limits = (max_delay_ms, database.max_message_characters)
+        limits = (settings.max_delay_millis, settings.max_message_characters)
         return Operation(
             method, path, lambda strategy, values: MessagesJson(name, *limits, strategy, values)
         )
 
     return CodedWorkload(
-        MessagesWorkload(database), tuple(map(operation, OPERATIONS)), WHOLE_REQUEST_STRATEGIES
+        MessagesWorkload(settings), tuple(map(operation, OPERATIONS)), WHOLE_REQUEST_STRATEGIES
     )

@@ -26,24 +26,6 @@ NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
 
 
 @dataclass(frozen=True)
-class DatabaseSettings:
-    """The settings of the workload `messages` in each process that computes."""
-
-    url: str
-    password_file: str | None
-    connections: int
-    """The most connections of this process."""
-    max_message_characters: int
-    receipt_seconds: int
-    free_path: str | None
-    min_free_bytes: int
-    queue_bytes: int
-    """The most bytes of messages in this process: a part of the memory for requests."""
-    is_alone: bool
-    """Whether no other process gets requests of the workload, so that queues can be in memory."""
-
-
-@dataclass(frozen=True)
 class Settings:
     """The settings of the service; each field is RESTBENCH_<NAME> in the environment.
 
@@ -133,23 +115,6 @@ class Settings:
         }
 
     @property
-    def database(self) -> DatabaseSettings | None:
-        """The database settings of a worker; None without a database."""
-        if self.database_url is None:
-            return None
-        return DatabaseSettings(
-            self.database_url,
-            self.database_password_file,
-            -(-self.database_connections // self.workers),
-            self.max_message_characters,
-            self.receipt_seconds,
-            self.database_free_path,
-            self.database_min_free_bytes,
-            self.request_memory_bytes // 4,
-            is_alone=self.workers == 1,
-        )
-
-    @property
     def socket_path(self) -> str | None:
         """The path of the Unix socket to listen on; None for TCP."""
         return self.host.removeprefix(UNIX) if self.host.startswith(UNIX) else None
@@ -169,6 +134,11 @@ class Settings:
         """The memory of all requests in flight in a worker: its share of the budget without the
         caches, whose part is reserved for good."""
         return -(-(self.memory_budget_bytes - self.input_cache_bytes) // self.workers)
+
+    @property
+    def database_connections_a_worker(self) -> int:
+        """A worker's share of `database_connections`, rounded up."""
+        return -(-self.database_connections // self.workers)
 
     @property
     def cached_bytes_a_process(self) -> int:

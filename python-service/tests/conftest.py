@@ -72,7 +72,7 @@ def caller(database: LiveDatabase) -> Iterator[Caller]:
 @pytest.fixture
 def own(database: LiveDatabase) -> Iterator[Database]:
     """A service's access to the database, without the service."""
-    own = Database(database.of_a_worker(database_connections=1))
+    own = Database(database.settings(), connections=1)
     own.open()
     yield own
     own.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from restbench_service.settings import DatabaseSettings, Settings
+from restbench_service.settings import Settings
 
 RESTBENCH = Path(sys.executable).with_name("restbench")
 # Connections here, and those of services started here, offer no encryption: a cutting proxy would
@@ -42,11 +42,6 @@ class LiveDatabase:
         return Settings(
             database_url=self.url, database_password_file=str(self.password_file), **others
         )
-
-    def of_a_worker(self, **others: Any) -> DatabaseSettings:
-        settings = self.settings(**others).database
-        assert settings is not None
-        return settings
 
     def connect(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """As the service's own role, which may lock rows and end its own backends."""

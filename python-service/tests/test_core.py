@@ -13,6 +13,7 @@ from contract_example import EXAMPLES, body_of, check_error, given, paths_of
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
+from restbench_service.codec.npb import NpbJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply, described
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head, Server
@@ -192,10 +193,10 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
 @pytest.mark.parametrize("name", given("memory-held"))
 def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: str) -> None:
     example, strategy = EXAMPLES[name], Scripted()
-    coded = coded_workloads(Settings())["npb-mg"]
+    workload = coded_workloads(Settings())["npb-mg"].workload
     body = body_of(example)
     path = example["request"]["path"].replace("{strategy}", "serial")
-    needed_bytes = coded.workload.working_bytes(coded.codec.decode(body, ""))
+    needed_bytes = workload.working_bytes(NpbJson("MG").decode(body, ""))
     settings = Settings(
         memory_budget_bytes=2 * needed_bytes - 1, input_cache_bytes=0, max_body_bytes=10_000
     )
@@ -379,9 +380,3 @@ def test_every_reply_has_the_security_headers(core: Core, path: str) -> None:
     assert policy.endswith("frame-ancestors 'none'")
     is_page = path.startswith("/docs/") and reply.status == 200
     assert is_page == ("script-src 'self'" in policy)
-
-
-def test_a_page_has_one_method(core: Core) -> None:
-    reply = reply_to(core, Head("DELETE", "/health"))
-    assert error_of(reply) == (405, "009", "this path has the method GET only")
-    assert reply.headers["Allow"] == "GET"

@@ -16,7 +16,6 @@ from raw_client import answer_of, connected, is_answered, post_head
 from test_core import GOOD, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
 from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
-from restbench_service.codec.codec import requested_delay_ms
 from restbench_service.core.delays import Delays
 from restbench_service.core.reply import RequestRefused
 from restbench_service.core.service import UNKNOWN, Core, Exchange
@@ -62,28 +61,6 @@ def test_when_the_service_stops_waits_end_and_later_ones_do_not_begin() -> None:
     delays.begin(LONG_MS).wait()
     assert delays.waiting == 0
     assert all(each.end() < LONG_MS for each in waits)
-
-
-@pytest.mark.parametrize(
-    ("query", "asked"),
-    [
-        ("", None),
-        ("delay=20", 20),
-        ("kernel=loops&delay=000020", 20),
-        ("%64elay=%32", 2),
-        ("delay=0", 0),
-        ("delay=1000", 1000),
-        ("delay=1001", None),
-        ("delay=1&delay=1", None),
-        ("delay=", None),
-        ("delay=+1", None),
-        ("delay=%D9%A1", None),
-    ],
-)
-def test_a_delay_is_one_number_of_ascii_digits_up_to_the_limit(
-    query: str, asked: int | None
-) -> None:
-    assert requested_delay_ms(query, 1000) == asked
 
 
 def waiting_exchange(core: Core, declared: int = len(GOOD)) -> Exchange:
@@ -166,7 +143,7 @@ def test_a_wrong_delay_is_not_waited_for_and_not_computed() -> None:
     error = json.loads(reply.body)
     rule = "delay: must be a whole number of milliseconds from 0 to 0"
     assert (error["errorCode"], error["errorMessage"]) == ("003", rule)
-    assert post(core, "/matrix/serial?delay=0", GOOD).body == PRODUCT
+    assert post(core, "/matrix/serial?delay=000000", GOOD).body == PRODUCT
 
 
 def delayed_ms(service: LiveService, strategy: str, asked_ms: int) -> float:

@@ -24,7 +24,7 @@ from live_service import (
     state_of,
     wait_until,
 )
-from raw_client import HEAD, answer_of, connected, everything, is_answered, post_head
+from raw_client import answer_of, connected, everything, is_answered, post_head
 from test_core import Scripted, assert_nothing_is_left, counted, handed_over
 from test_killed_processes import ENDLESS, SMALL, matrices, post
 
@@ -84,15 +84,6 @@ def test_a_kept_connection_takes_one_long_body_after_the_other(each: LiveService
     with connected(each.port) as client:
         for _ in range(60):
             client.sendall(post_head(len(body)) + body)
-            assert answer_of(client).body == answer
-
-
-def test_a_target_that_names_the_host_is_the_path_behind_it(each: LiveService) -> None:
-    body, answer = SMALL
-    with connected(each.port) as client:
-        for target in (b"http://x/matrix/serial", b"HTTP://[::1]:80/matrix/serial?kernel=native"):
-            head = post_head(len(body)).replace(b"/matrix/serial", target)
-            client.sendall(head + body)
             assert answer_of(client).body == answer
 
 
@@ -234,13 +225,6 @@ def test_a_worker_ends_with_granian_s_main_process(tmp_path: Path) -> None:
         for service in services:
             service.process.kill()
             service.process.wait()
-
-
-@pytest.mark.parametrize("body", [b"zz\r\n", b"5\r\nabcdefgh", b"3;\x01\r\n"])
-def test_malformed_chunks_are_a_client_s_error(service: LiveService, body: bytes) -> None:
-    with connected(service.port) as client:
-        client.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + body + b"x" * 100)
-        assert answer_of(client).status == 400
 
 
 @pytest.mark.parametrize("framework", ["flask", "flask-granian"])

@@ -145,15 +145,6 @@ def test_a_part_of_a_stage_is_not_taken_off_the_queue_and_comes_last() -> None:
     )
 
 
-def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
-    clock = StageClock()
-    clock.elapsed_ns |= {"serialize": 345_000, "queue": 12_000, "compute": 1_234_567}
-    assert (
-        clock.server_timing()
-        == "queue;dur=0.012, parse;dur=0.000, compute;dur=1.235, serialize;dur=0.345"
-    )
-
-
 def test_the_time_that_a_body_takes_to_come_is_no_part_of_server_timing() -> None:
     core, began = core_of(), time.perf_counter()
     exchange = opened(core)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from live_service import STRATEGIES
-from observed import Observed, Units
+from observed import Observed
 
 from restbench_service.codec.npb import NpbJson
 from restbench_service.execution.job import Job, WorkLimits
@@ -62,20 +62,6 @@ def test_what_reserving_raises_ends_the_request_and_the_next_one_runs(
 
 @every_strategy
 @pytest.mark.parametrize("stretch", [bytes, long])
-def test_a_class_that_no_idle_service_could_hold_is_010_with_its_id(
-    strategies: Table, name: str, stretch: type
-) -> None:
-    limits = WorkLimits(working_bytes=NEEDED_BYTES - 1)
-    job = npb(stretch(b'{"requestId":"me","class":"S"}'), limits=limits, reserve=refuse)
-    with pytest.raises(InvalidRequestError) as error:
-        strategies[name].execute(job).result()
-    needed, most = -(-NEEDED_BYTES // 2**20), (NEEDED_BYTES - 1) // 2**20
-    assert (error.value.code, error.value.request_id) == ("010", "me")
-    assert error.value.message == f"class: S needs {needed} MiB of memory, the limit is {most} MiB"
-
-
-@every_strategy
-@pytest.mark.parametrize("stretch", [bytes, long])
 def test_a_body_that_is_cut_off_is_002_wherever_it_is_decoded(
     strategies: Table, name: str, stretch: type
 ) -> None:
@@ -95,30 +81,20 @@ def test_more_operations_than_the_kind_s_limit_are_011(strategies: Table, name: 
 
 
 @every_strategy
+@pytest.mark.parametrize("stretch", [bytes, long])
 def test_010_goes_before_011_and_both_before_what_reserving_raises(
-    strategies: Table, name: str
+    strategies: Table, name: str, stretch: type
 ) -> None:
-    """Of a kernel's request, short or long: its memory is counted in the service's process."""
-    body = b'{"requestId":1,"class":"S"}'
+    """Of a kernel's request: its memory is counted in the service's process."""
+    needed, most = -(-NEEDED_BYTES // 2**20), (NEEDED_BYTES - 1) // 2**20
+    text = f"class: S needs {needed} MiB of memory, the limit is {most} MiB"
     limits = WorkLimits(NEEDED_BYTES - 1, {"npb-mg": 1})
     for given, code in ((limits, "010"), (replace(limits, working_bytes=None), "011")):
-        for sent in (body, long(body)):
-            job = npb(sent, limits=given, reserve=refuse)
-            with pytest.raises(InvalidRequestError) as error:
-                strategies[name].execute(job).result()
-            assert error.value.code == code
-
-
-@every_strategy
-def test_an_error_found_by_computing_has_the_request_s_id(strategies: Table, name: str) -> None:
-    with pytest.raises(InvalidRequestError) as error:
-        strategies[name].execute(Wrong().job(1)).result()
-    assert (error.value.code, error.value.request_id) == ("006", Units.request_id)
-
-
-class Wrong(Observed):
-    def compute(self, value: Units, loop: object) -> dict[str, object]:  # noqa: ARG002
-        raise InvalidRequestError("006", "rows[0][0]: does not fit")
+        sent = stretch(b'{"requestId":"me","class":"S"}')
+        with pytest.raises(InvalidRequestError) as error:
+            strategies[name].execute(npb(sent, limits=given, reserve=refuse)).result()
+        assert (error.value.code, error.value.request_id) == (code, "me")
+        assert code == "011" or error.value.message == text
 
 
 def test_what_goes_to_a_process_is_little_more_than_the_body() -> None:

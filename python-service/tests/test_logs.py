@@ -2,8 +2,6 @@
 
 import json
 import random
-import re
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from time import perf_counter_ns
@@ -20,9 +18,9 @@ from restbench_service.codec import logs as codec
 from restbench_service.codec.logs import LogsJson
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.logs import workload as module
-from restbench_service.workloads.logs.rules import RULE_SETS, Draws, drawn_rules, parse, threshold
+from restbench_service.workloads.logs.rules import RULE_SETS, Draws, drawn_rules, parse
 from restbench_service.workloads.logs.workload import LogsRequest, LogsWorkload, bit_set
-from restbench_service.workloads.workload import Body, InvalidRequestError, ParallelLoop
+from restbench_service.workloads.workload import Body, ParallelLoop
 
 LOGS, JSON = LogsWorkload(), LogsJson()
 PATTERNS = {"R16": 3364345114, "R64": 3386714313, "R256": 141114057, "R1024": 1129582503}
@@ -87,41 +85,11 @@ def test_the_rules_are_drawn_as_the_contract_describes(rule_set: str) -> None:
     assert crc32("\n".join(rule.pattern for rule in rules).encode()) == PATTERNS[rule_set]
 
 
-def test_single_rules_lines_and_counts_are_those_of_the_contract() -> None:
-    """The checksums have them too, but do not say where something is wrong."""
-    first, last = drawn_rules()[0], drawn_rules()[63]
-    assert (first.pattern, first.min_level, first.weight) == (r"^(?:sshd|worker)$", 3, 5)
-    assert "{5}" in last.pattern
-    lines = drawn_lines(1, 10)
-    message = "Accepted publickey for user121 from 10.69.86.145 port 32300 ssh2"
-    assert lines[0] == f"2026-03-01T00:00:00.000Z cache-11 INFO report[27838]: {message}"
-    expected = [[7, 39], [7, 36, 39], [7, 39], [], [], [1, 9, 17, 25, 33, 57]]
-    expected += [AMOUNTS, [1, 17, 25, 33], [], AMOUNTS]
-    assert [fired(line) for line in lines] == expected
-    counts = [13, 283, 1, 2, 6, 4, 23, 246, 29, 172, 1, 13, 13, 6, 184, 0]
-    assert json.loads(answer_to("R16", 1000))["counts"] == counts
-
-
-def test_weights_and_the_threshold_are_those_of_the_contract() -> None:
-    assert sum(rule.weight for rule in drawn_rules()[:64]) == 196
-    assert [threshold(rules) for rules in RULE_SETS.values()] == [3, 12, 48, 192]
-
-
 @pytest.mark.parametrize("count", LINES)
 @pytest.mark.parametrize("rule_set", RULE_SETS)
 def test_the_answer_is_the_one_that_four_engines_agree_on(rule_set: str, count: int) -> None:
     assert crc32("\n".join(drawn_lines(1, count)).encode()) == LINES[count]
     assert crc32(answer_to(rule_set, count)) == ANSWERS[rule_set][count]
-
-
-@pytest.mark.parametrize(
-    ("seed", "lines_crc", "answer_crc"),
-    [(2, 2301654361, 2340433565), (3, 324983343, 3708627183)],
-)
-def test_so_is_that_of_other_seeds(seed: int, lines_crc: int, answer_crc: int) -> None:
-    lines = drawn_lines(seed, 100)
-    assert crc32("\n".join(lines).encode()) == lines_crc
-    assert crc32(answered("R64", lines)) == answer_crc
 
 
 @pytest.mark.parametrize("rule_set", RULE_SETS)
@@ -139,70 +107,12 @@ def test_a_line_fires_what_was_found_by_hand(line: str) -> None:
     assert fired(line) == BY_HAND[line]
 
 
-def on_the_border(rules: int) -> list[str]:
-    """The rules that fire at their number or not above it."""
-    found = []
-    for number, rule in enumerate(drawn_rules()[:rules]):
+def test_a_number_has_to_be_larger_than_the_rule_s() -> None:
+    for number, rule in enumerate(drawn_rules()):
         if rule.over is not None:
             text = "took {} ms" if "took" in rule.pattern else "{} kB"
-            sets = [bit_set(text.format(rule.over + more), rules) for more in (0, 1)]
-            if [bits >> number & 1 for bits in sets] != [0, 1]:
-                found.append(f"rule {number}")
-    return found
-
-
-def test_a_number_has_to_be_larger_than_the_rule_s() -> None:
-    assert on_the_border(1024) == []
-
-
-def faults() -> list[str]:
-    """What of the checks above does not hold: by hand, of a thousand lines, on the borders."""
-    found = [line for line, expected in BY_HAND.items() if fired(line) != expected]
-    found += on_the_border(64)
-    if crc32(answered("R64", drawn_lines(1, 1000))) != ANSWERS["R64"][1000]:
-        found.append("a thousand lines")
-    return found
-
-
-def last_match(pattern: str) -> Callable[[str], re.Match[str] | None]:
-    return lambda text: ([None, *re.finditer(pattern, text)])[-1]
-
-
-def with_last_matches(rules: tuple[Any, ...]) -> list[Any]:
-    patterns = [rule.pattern for rule in drawn_rules()]
-    return [
-        rule._replace(search=last_match(pattern))
-        for rule, pattern in zip(rules, patterns, strict=True)
-    ]
-
-
-def with_one_number_off(by: int) -> Callable[[tuple[Any, ...]], list[Any]]:
-    def mutate(rules: tuple[Any, ...]) -> list[Any]:
-        changed = rules[1]._replace(over=rules[1].over + by)
-        return [rules[0], changed, *rules[2:]]
-
-    return mutate
-
-
-def with_every_level(rules: tuple[Any, ...]) -> list[Any]:
-    return [rule._replace(min_level=0) for rule in rules]
-
-
-@pytest.mark.parametrize(
-    "mutate", [with_one_number_off(1), with_one_number_off(-1), with_last_matches, with_every_level]
-)
-def test_rules_that_are_wrong_are_found_out(
-    monkeypatch: pytest.MonkeyPatch, mutate: Callable[[tuple[Any, ...]], list[Any]]
-) -> None:
-    assert faults() == []
-    wrong = mutate(module._compiled(1024))
-    monkeypatch.setattr(module, "_compiled", lambda rules: wrong[:rules])
-    assert faults() != []
-
-
-def test_a_threshold_that_is_one_less_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "threshold", lambda rules: threshold(rules) - 1)
-    assert faults() == ["a thousand lines"]
+            sets = [bit_set(text.format(rule.over + more), 1024) for more in (0, 1)]
+            assert [bits >> number & 1 for bits in sets] == [0, 1], number
 
 
 def test_each_line_is_a_unit_of_the_loop() -> None:
@@ -309,30 +219,3 @@ def test_both_readers_read_the_same(
     expected = LogsRequest(request_id, rule_set, text.encode(), len(lines), len(text) + 1)
     assert codec._read_slowly(body) == expected
     assert codec._read_usual(body) == (None if b"\\" in body else expected)
-
-
-@pytest.mark.parametrize(
-    ("lines", "code", "place"),
-    [
-        ('["a",{"b":["c"]},7]', "005", "lines[1]"),
-        ('["a" , "b\\n" ]', "005", "lines[1]"),
-        ('["a\\u000A"]', "005", "lines[0]"),
-        ('["a\\\\n", 1.5]', "005", "lines[1]"),
-        ('[ "' + "x" * 4097 + '", true]', "005", "lines[1]"),
-        ('["' + "\\ud83d\\ude00" * 4097 + '"]', "004", "lines[0]"),
-        ("[ ]", "003", "lines"),
-        ('"a"', "003", "lines"),
-    ],
-)
-def test_the_first_line_that_is_wrong_is_named(lines: str, code: str, place: str) -> None:
-    body = f'{{"requestId":1,"ruleSet":"R16","lines":{lines}}}'.encode()
-    with pytest.raises(InvalidRequestError) as refused:
-        JSON.decode(body, "")
-    assert (refused.value.code, refused.value.message.partition(":")[0]) == (code, place)
-    assert refused.value.request_id == 1
-
-
-def test_operations_are_characters_and_ends_of_lines_times_rules() -> None:
-    request = JSON.decode(asked("R64", ["", "é😀", "abc"]), "")
-    assert LOGS.operations(request) == (5 + 3) * 64
-    assert LOGS.kind(request) == "logs"

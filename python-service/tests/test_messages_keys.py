@@ -35,19 +35,6 @@ def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str
     assert caller.count(queue) == 1
 
 
-@on_database
-def test_one_key_of_many_broadcasts_at_once_is_one_message_for_each_queue(
-    caller: Caller, technique: str
-) -> None:
-    queues, key = [caller.queue(technique) for _ in range(3)], fresh_name()
-    with ThreadPoolExecutor(8) as users:
-        told = list(users.map(lambda _: caller.broadcast(*queues, key=key), range(8)))
-    assert {each.status for each in told} == {200}
-    assert len({tuple(each.members["ids"]) for each in told}) == 1
-    assert [replayed(each) for each in told].count(False) == 1
-    assert [caller.count(queue) for queue in queues] == [1] * 3
-
-
 def test_receipts_are_forgotten_when_they_are_old(
     caller: Caller, database: LiveDatabase, own: Database
 ) -> None:

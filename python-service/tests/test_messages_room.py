@@ -115,14 +115,6 @@ def test_without_room_nothing_is_sent_and_the_rest_goes_on(
     assert guarded.ask("DELETE", f"/queues/{queue}").members["deleted"] is True
 
 
-def test_with_room_again_messages_are_taken(guarded: Caller, disk: Disk) -> None:
-    queue = guarded.queue()
-    disk.free, disk.now = MINIMUM - 1, disk.now + 1
-    assert guarded.send(queue).code == "014"
-    disk.free, disk.now = MINIMUM, disk.now + 1
-    assert guarded.send(queue).status == 200
-
-
 def test_messages_of_the_process_have_room_for_all_of_a_broadcast_or_none_is_sent() -> None:
     kept, none = MemoryMessages(2000), cast(Session, None)
     asked = {"queue_id": 7, "receiver": 0, "sender": 1, "body": "x" * 100}
@@ -240,9 +232,7 @@ class Deleting:
 @pytest.fixture
 def workload() -> MessagesWorkload:
     """Of a database that is not there."""
-    settings = Settings(database_url="postgresql://nobody@127.0.0.1:1/none").database
-    assert settings is not None
-    return MessagesWorkload(settings)
+    return MessagesWorkload(Settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
 
 
 def test_a_queue_in_memory_that_is_deleted_while_it_is_looked_up_is_gone(

@@ -1,16 +1,12 @@
 """Each microbenchmark runs once, for a moment: what it measures is nobody's business here."""
 
-import json
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from microbench.__main__ import seconds_a_call
 from microbench.parts import DEFAULT_CHUNKS, WrongAnswerError, parts
 from microbench.selection import Selection
-from microbench.timed_workloads import ComputeOnly, NothingToDo, matrix
+from microbench.timed_workloads import CODEC, ComputeOnly, NothingToDo
 
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.execution.strategies import TECHNIQUES
@@ -56,20 +52,6 @@ def test_a_standard_pool_with_its_default_chunks_stands_next_to_the_strategy_per
     assert DEFAULT_CHUNKS not in str(names(selection(bodies, "serial")))
 
 
-def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
-    result = bodies / "result.json"
-    asked = replace(selection(bodies, "process-per-element"), rows=(1,))
-    path = f"PYTHONPATH={SERVICE}:{SERVICE / 'tests'}"
-    program = ["env", path, sys.executable, "-m", "microbench"]
-    effort = ["--processes", "1", "--warmups", "0", "--values", "1"]
-    command = [*program, *asked.arguments(), *effort, "-o", str(result)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(result.read_text())["benchmarks"]
-    assert [each["metadata"]["name"] for each in told] == names(asked)
-    assert all(run["values"][0] > 0 for each in told for run in each["runs"])
-
-
 def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:
     (bodies / "low.answer.json").write_bytes(ANSWER.replace(b"11", b"12"))
     for name, prepare in parts(selection(bodies, "serial")):
@@ -81,7 +63,7 @@ def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:
 def test_a_computation_without_its_other_stages_is_the_whole_ones(bodies: Path) -> None:
     workload = ComputeOnly(bodies / "low.json", "native")
     result = workload.compute(workload.decode(b"", ""), InOrderLoop())
-    assert matrix().codec.encode(result) == ANSWER
+    assert CODEC.encode(result) == ANSWER
     assert workload.encode(result) == b""
 
 

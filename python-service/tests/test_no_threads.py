@@ -18,7 +18,6 @@ from observed import Held, Observed, Units, held
 from test_core import GOOD, PRODUCT, assert_nothing_is_left, core_of, counted, error_of, post
 from test_event_loop import head, pieces
 
-from restbench_service.core.admission import Hold, MemoryBudget
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.standard_pools import MultiprocessingPool
@@ -145,14 +144,3 @@ def test_who_would_wait_for_a_pool_is_refused_where_no_thread_would_end_the_wait
     finally:
         goes_on.set()
         begun.close()
-
-
-def test_what_a_request_has_let_go_it_does_not_take_again() -> None:
-    budget = MemoryBudget(100)
-    hold = Hold(budget)
-    hold.resize(40)
-    for _ in range(2):
-        hold.let_go()
-    with pytest.raises(RuntimeError):
-        hold.resize(40)
-    assert budget.held_bytes == 0

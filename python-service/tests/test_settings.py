@@ -148,15 +148,6 @@ def test_a_bad_address_of_a_database_is_refused_and_not_repeated(url: str) -> No
         Settings.from_environment({"RESTBENCH_DATABASE_URL": url})
 
 
-def test_workers_share_the_connections_to_the_database() -> None:
-    url = "postgresql://restbench_service@127.0.0.1:5432/restbench"
-    assert Settings().database is None
-    one, three = (Settings(workers=n, database_url=url).database for n in (1, 3))
-    assert one is not None and three is not None
-    assert (one.connections, one.is_alone) == (20, True)
-    assert (three.connections, three.is_alone) == (7, False)
-
-
 HANDOFF = "RESTBENCH_HANDOFF='loop': must be left out: {} has no event loop\n"
 REFUSED = [
     ({"RESTBENCH_PORT": "eight"}, "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"),

@@ -165,7 +165,7 @@ def test_a_worker_has_its_part_of_the_limits_rounded_up() -> None:
     settings = Settings(
         workers=3, max_in_flight=256, memory_budget_bytes=1001, input_cache_bytes=1, processes=2
     )
-    assert settings.in_flight_a_worker == 86
+    assert (settings.in_flight_a_worker, settings.database_connections_a_worker) == (86, 7)
     assert settings.request_memory_bytes == 334
     assert Settings(workers=3, input_cache_bytes=210, processes=2).cached_bytes_a_process == 10
 

@@ -101,7 +101,7 @@ SLOW: list[Scenario] = [
     lambda under: scenarios.besieged(under, "serial", 600, 4.0),
 ]
 #: Each of the two libraries, per element and per request, and the pool of low priority; the
-#: service's own tests have all five.
+#: service's own tests have each library with each kind.
 KILLED = ("process-per-element", "executor-per-request", "adaptive")
 #: Slow clients of nginx are nginx's alone, whatever stands behind it: Java has the 600 only.
 #: HAProxy keeps less of a request: there each service ends them too.

@@ -19,10 +19,10 @@ MAX_DEPTH = 32
 """The contract's limit of nested objects and arrays; the outermost one is level 1."""
 MANY_NAMES = 1000
 """From this number on, an object's names are compared by sorting an array, 8 bytes a name."""
-
-_PIECE_BYTES = 1024 * 1024
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STRING_TO_ITS_END = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
+_STEPS = bytes.maketrans(b'[{]}"', b"\1\1\xff\xff\0")
+"""What a bracket adds to the depth, as a signed byte; 0 for a quote."""
+_NO_STEPS = bytes(set(range(256)) - set(b'[{]}"'))
+_STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?)\}' % (
     STRING,
@@ -81,41 +81,22 @@ def next_element(of: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % of)
 
 
-def _pieces(body: bytes) -> Iterator[bytes]:
-    """Parts of limited size, none of which ends between a backslash and the escaped character."""
-    start = 0
-    while start < len(body):
-        stop = start + _PIECE_BYTES
-        while body[stop - 1 : stop] == b"\\":
-            stop += 1
-        yield body[start:stop]
-        start = stop
-
-
 def _is_too_deep(body: bytes) -> bool:
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
-    depth, in_string = 0, False
-    for piece in _pieces(body):
-        outside, in_string = _outside_strings(piece, in_string)
-        brackets = np.frombuffer(outside.translate(None, _NO_BRACKETS), np.uint8)
-        if brackets.size:
-            opened = np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1)
-            depths = depth + np.cumsum(opened)
-            if depths.max() > MAX_DEPTH:
-                return True
-            depth = int(depths[-1])
-    return False
+    if b"\\" in body:  # it may stand before a quote
+        body = _outside_strings(body)
+    steps = np.frombuffer(body.translate(_STEPS, _NO_STEPS), np.int8)
+    is_outside = (steps == 0).cumsum(dtype=np.uint8) % 2 == 0
+    return bool((steps * is_outside).cumsum(dtype=np.int32).max(initial=0) > MAX_DEPTH)
 
 
-def _outside_strings(piece: bytes, in_string: bool) -> tuple[bytes, bool]:
-    """The bytes of a piece that are outside strings, and whether the piece ends inside one."""
-    if b"\\" not in piece:
-        parts = piece.split(b'"')
-        return b"".join(parts[in_string::2]), (in_string + len(parts)) % 2 == 0
-    text = b'"' + piece if in_string else piece
-    outside, strings = _STRING_TO_ITS_END.subn(rb"\1", text)
-    return outside, strings > outside.count(b'"')
+def _outside_strings(body: bytes) -> bytes:
+    outside, end = bytearray(), 0
+    for string in _STRING_OR_REST.finditer(body):
+        outside += body[end : string.start()]
+        end = string.end()
+    return bytes(outside + body[end:])
 
 
 def _is_malformed(body: bytes) -> bool:

@@ -63,23 +63,14 @@ class MemoryBudget:
 class Hold:
     """The part of a budget that one request, or one workload for its cache, holds."""
 
-    __slots__ = ("_budget", "_is_over", "size_bytes")
+    __slots__ = ("_budget", "size_bytes")
 
     def __init__(self, budget: MemoryBudget) -> None:
         self._budget, self.size_bytes = budget, 0
-        self._is_over = False
 
     def resize(self, size_bytes: int) -> None:
         """Hold `size_bytes` in all. Raises RequestRefused 008 beyond the limit and keeps the old
-        size; raises RuntimeError after let_go(), as nothing would release these bytes."""
-        if self._is_over:
-            raise RuntimeError("memory was asked for after its request was over")
+        size."""
         if size_bytes != self.size_bytes:
             self._budget.change(self.size_bytes, size_bytes)
             self.size_bytes = size_bytes
-
-    def let_go(self) -> None:
-        """Release all bytes for good. A second call has no effect."""
-        if not self._is_over:
-            self.resize(0)
-            self._is_over = True

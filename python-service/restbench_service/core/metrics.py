@@ -176,13 +176,9 @@ class _Workers(Collector):
         sums: dict[str, Metric] = {}
         for pid in worker_pids():
             for family in ProcessCollector(pid=partial(int, pid), registry=None).collect():
-                if family.name in sums:
-                    sums[family.name].samples = [
-                        one._replace(value=one.value + other.value)
-                        for one, other in zip(
-                            sums[family.name].samples, family.samples, strict=True
-                        )
-                    ]
-                elif family.name in _SUMMED:
+                if family.name in _SUMMED:
+                    (sample,), before = family.samples, sums.get(family.name)
+                    value = sample.value + (before.samples[0].value if before else 0)
+                    family.samples = [sample._replace(value=value)]
                     sums[family.name] = family
         yield from sums.values()

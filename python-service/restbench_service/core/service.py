@@ -38,7 +38,7 @@ from . import reply
 from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import documents, openapi
-from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
+from .metrics import Metrics, OwnMetrics, SharedMetrics
 from .reply import JSON, NO_PATH, NO_WORKER, STOPPING, Reply, RequestRefused, log_fault
 from .routes import Route, Routes
 
@@ -124,8 +124,8 @@ class Core:
         )
         for coded in workloads.values():
             coded.workload.keep_within(Hold(self.budget).resize)
-            for name, (text, count) in coded.workload.counts().items():
-                self.metrics.show_counts(f"restbench_{name}", text, (), _alone(count))
+            for name, (text, value) in coded.workload.counts().items():
+                self.metrics.show_counts(f"restbench_{name}", text, (), value)
         self._routes = Routes(workloads, strategies)
         self._pages: dict[str, Callable[[], Reply]] = {
             "/health": self._health,
@@ -368,7 +368,7 @@ class Exchange:
         if self._delay:
             self._delay.end()
         if ended.status != 200:
-            self._hold.let_go()
+            self._hold.resize(0)
         is_sent_at_once = len(ended.body) <= SENT_AT_ONCE_BYTES or not self._core.sends_in_threads
         if ended.status != 200 or is_sent_at_once:
             self._leave()
@@ -377,18 +377,13 @@ class Exchange:
         return ended
 
     def _sent(self) -> None:
-        self._hold.let_go()
+        self._hold.resize(0)
         self._leave()
 
     def _leave(self) -> None:
         if self._is_admitted:
             self._is_admitted = False
             self._core.admission.leave()
-
-
-def _alone(count: Callable[[], int]) -> Counts:
-    """The counts of a counter without labels."""
-    return lambda: {(): count()}
 
 
 def _is_json(content_type: str | None) -> bool:

@@ -37,10 +37,10 @@ def beyond_memory(
 
 
 class Count(NamedTuple):
-    """A counter: its description, and a function that returns its current value."""
+    """A counter without labels: its description, and a function that returns its current value."""
 
     text: str
-    value: Callable[[], int]
+    value: Callable[[], Mapping[tuple[str, ...], int]]
 
 
 class ParallelLoop(Protocol):

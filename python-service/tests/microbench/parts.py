@@ -13,7 +13,15 @@ from restbench_service.execution.strategy import Strategy
 from restbench_service.settings import Settings
 
 from .selection import Selection
-from .timed_workloads import COLUMNS, ComputeOnly, NothingToDo, do_nothing_once, job, matrix
+from .timed_workloads import (
+    CODEC,
+    COLUMNS,
+    MATRIX,
+    ComputeOnly,
+    NothingToDo,
+    do_nothing_once,
+    job,
+)
 
 Call = Callable[[], object]
 ANY_KERNEL = "kernel=native"
@@ -48,21 +56,20 @@ def parts(selection: Selection) -> Iterator[tuple[str, Callable[[], Call]]]:
 
 
 def _parse(body: Path) -> Call:
-    return partial(matrix().codec.decode, body.read_bytes(), ANY_KERNEL)
+    return partial(CODEC.decode, body.read_bytes(), ANY_KERNEL)
 
 
 def _serialize(selection: Selection, shape: str) -> Call:
-    workload, codec = matrix().workload, matrix().codec
-    operands = codec.decode(selection.body(shape).read_bytes(), ANY_KERNEL)
-    result = workload.compute(operands, InOrderLoop())
-    _require_right(selection, shape, codec.encode(result))
-    return partial(codec.encode, result)
+    operands = CODEC.decode(selection.body(shape).read_bytes(), ANY_KERNEL)
+    result = MATRIX.compute(operands, InOrderLoop())
+    _require_right(selection, shape, CODEC.encode(result))
+    return partial(CODEC.encode, result)
 
 
 def _compute(selection: Selection, shape: str, kernel: str, strategy: str) -> Call:
     body = selection.body(shape).read_bytes()
     running = started(strategy)
-    asked = Job(matrix().workload, matrix().codec, body, f"kernel={kernel}")
+    asked = Job(MATRIX, CODEC, body, f"kernel={kernel}")
     _require_right(selection, shape, running.execute(asked).result())
     workload = ComputeOnly(selection.body(shape), kernel)
     return lambda: running.execute(job(workload)).result()

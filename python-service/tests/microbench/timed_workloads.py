@@ -8,25 +8,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from restbench_service.coded_workloads import CodedWorkload, coded_workloads
+from restbench_service.codec.matrix import MatrixJson
 from restbench_service.execution.job import Job
 from restbench_service.settings import Settings
+from restbench_service.workloads.matrix import MatrixWorkload
 from restbench_service.workloads.workload import ParallelLoop, Workload
 
 INNER, COLUMNS = 50, 20
 """Of the second operand of the study's rows sweep and its larger levels."""
 NOTHING = b""
 
-
-def matrix() -> CodedWorkload:
-    """The matrix workload and its codec, as the service has them by default."""
-    return coded_workloads(Settings())["matrix"]
+MATRIX, CODEC = MatrixWorkload(), MatrixJson(Settings().most_product_elements)
 
 
 @lru_cache(maxsize=1)
 def decoded(body: Path, kernel: str) -> Any:
     """The operands of a body, read once in each process that computes with them."""
-    return matrix().codec.decode(body.read_bytes(), f"kernel={kernel}")
+    return CODEC.decode(body.read_bytes(), f"kernel={kernel}")
 
 
 @dataclass(frozen=True)
@@ -60,11 +58,11 @@ class ComputeOnly(_Timed):
 
     def kind(self, value: Any) -> str:
         """See Workload."""
-        return matrix().workload.kind(value)
+        return MATRIX.kind(value)
 
     def operations(self, value: Any) -> float:
         """See Workload."""
-        return matrix().workload.operations(value)
+        return MATRIX.operations(value)
 
     def decode(self, body: bytes, query: str) -> Any:  # noqa: ARG002 - read before
         """See Codec."""
@@ -72,7 +70,7 @@ class ComputeOnly(_Timed):
 
     def compute(self, value: Any, loop: ParallelLoop) -> Any:
         """See Workload."""
-        return matrix().workload.compute(value, loop)
+        return MATRIX.compute(value, loop)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8BinaryDumper
 from psycopg_pool import ConnectionPool
 
-from ...settings import DatabaseSettings
+from ...settings import Settings
 from ..workload import InvalidRequestError
 
 STATEMENTS = Path(__file__).parents[4] / "contract" / "database" / "statements"
@@ -92,8 +92,10 @@ def unknown() -> InvalidRequestError:
 class Database:
     """The connections of this process. Call open() after any fork."""
 
-    def __init__(self, settings: DatabaseSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, connections: int) -> None:
+        """This process has `connections` at most."""
+        self._url, self._size = settings.database_url or "", connections
+        self._password_file = settings.database_password_file
         self._options: Mapping[str, Any] = _CONNECTION
         self._pool: ConnectionPool[Connection] | None = None
         self._answered_at = -math.inf
@@ -106,25 +108,22 @@ class Database:
 
     def open(self) -> None:
         """Begin to connect without waiting: the service also starts if its database is down."""
-        if self._pool is not None:
-            return
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it logs the server's messages
-        file, size = self._settings.password_file, self._settings.connections
-        if file:
-            password = Path(file).read_text("utf-8").partition("\n")[0].strip()
+        if self._password_file:
+            password = Path(self._password_file).read_text("utf-8").partition("\n")[0].strip()
             self._options = {**_CONNECTION, "password": password}
         self._pool = ConnectionPool(
-            self._settings.url,
+            self._url,
             kwargs=dict(self._options),
             configure=_configure,
-            min_size=size,
-            max_size=size,
+            min_size=self._size,
+            max_size=self._size,
             open=True,
             name="database",
             timeout=WAIT_SECONDS,
             max_lifetime=math.inf,
             reconnect_timeout=RECONNECT_SECONDS,
-            num_workers=min(3, size),
+            num_workers=min(3, self._size),
         )
         self.every(SILENCE_CHECK_SECONDS, self._end_silent)
 
@@ -225,7 +224,7 @@ class Database:
 
     def _ask(self, asked: "Future[bool]") -> None:
         try:
-            psycopg.connect(self._settings.url, **self._options).close()
+            psycopg.connect(self._url, **self._options).close()
             self.has_answered()
             asked.set_result(True)
         except Exception:  # not only the driver's: is_up() waits for a result

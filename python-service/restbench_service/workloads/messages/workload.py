@@ -4,12 +4,12 @@ import fcntl
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
-from ...settings import DatabaseSettings
+from ...settings import Settings
 from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
 from .database import DISK_FULL, Database, FreeSpace, Session, StatementError, not_done
 from .memory import MemoryMessages
@@ -52,7 +52,6 @@ class SharedCount:
 
     def __init__(self, path: str | None = None) -> None:
         """Open the counter at a path, or create one with the value 0."""
-        self._guard = Lock()
         self._file = os.memfd_create("count") if path is None else os.open(path, os.O_RDWR)
         self.path = path or f"/proc/{os.getpid()}/fd/{self._file}"
 
@@ -62,13 +61,10 @@ class SharedCount:
         return int.from_bytes(os.pread(self._file, _COUNT_BYTES, 0), "little")
 
     def add(self) -> None:
-        """Add 1, under a lock among threads and then a file lock among processes."""
-        with self._guard:
-            fcntl.flock(self._file, fcntl.LOCK_EX)
-            try:
-                os.pwrite(self._file, (self.value + 1).to_bytes(_COUNT_BYTES, "little"), 0)
-            finally:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+        """Add 1 under a lock, which each call has from an opening of its own."""
+        with Path(self.path).open("rb") as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            os.pwrite(self._file, (self.value + 1).to_bytes(_COUNT_BYTES, "little"), 0)
 
 
 class Queue(NamedTuple):
@@ -93,37 +89,27 @@ class MessagesWorkload(Workload[Request, Outcome]):
     name = "messages"
     is_blocking = True
 
-    def __init__(self, settings: DatabaseSettings, count_path: str | None = None) -> None:
+    def __init__(self, settings: Settings, count_path: str | None = None) -> None:
         """`count_path` is the path of the service process's SharedCount; None in that process."""
-        self._settings, self._count_path = settings, count_path
-        self._database = Database(settings)
-        self._memory = MemoryMessages(settings.queue_bytes)
-        self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
+        self._settings, self._is_copy = settings, count_path is not None
+        self._retries = SharedCount(count_path)
+        connections = 1 if self._is_copy else settings.database_connections_a_worker
+        self._database = Database(settings, connections)
+        self._memory = MemoryMessages(settings.request_memory_bytes // 4)
+        self._space = FreeSpace(settings.database_free_path, settings.database_min_free_bytes)
         self._queues: dict[str, Queue] = {}
         self._in_memory: dict[str, int] = {}
         """By name the id of the latest queue whose messages this process may still have."""
         self._deletions, self._guard = 0, Lock()
-        self._retries: SharedCount | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The copy for a process of a pool: one connection, the same SharedCount."""
-        settings = replace(self._settings, connections=1, is_alone=False)
-        path = self._retries.path if self._retries else self._count_path
-        return MessagesWorkload, (settings, path)
-
-    def __eq__(self, other: object) -> bool:
-        """A process of a pool opens equal workloads once."""
-        return isinstance(other, MessagesWorkload) and self._settings == other._settings
-
-    def __hash__(self) -> int:
-        """Equal for equal workloads."""
-        return hash(self._settings)
+        """The copy for a process of a pool, which makes it once."""
+        return _copy, (self._settings, self._retries.path)
 
     def open(self) -> None:
         """See Workload. The database may be down."""
-        self._retries = SharedCount(self._count_path)
         self._database.open()
-        if self._count_path is None:
+        if not self._is_copy:
             seconds = self._settings.receipt_seconds
             forget = partial(purge, self._database, seconds)
             self._database.every(min(PURGE_SECONDS, seconds), forget)
@@ -143,9 +129,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
     def counts(self) -> Mapping[str, Count]:
         """See Workload."""
         text = "Transactions that were begun again after a conflict with another one."
-        return {
-            "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
-        }
+        return {"database_retries": Count(text, lambda: {(): self._retries.value})}
 
     def operations(self, value: Request) -> float:  # noqa: ARG002
         """See Workload."""
@@ -179,7 +163,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _pop(self, session: Session, pop: Pop) -> Message | None:
         return self._on_queue(
-            session, pop, lambda means, values: means.pop_one(session, values, self._count_retry)
+            session, pop, lambda means, values: means.pop_one(session, values, self._retries.add)
         )
 
     def _send(self, session: Session, send: Send) -> int | None:
@@ -197,7 +181,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _count(self, session: Session, count: CountMessages) -> tuple[str, int]:
         queue = self._queues.get(count.queue)
-        if queue is None or queue.technique != MEMORY or not self._settings.is_alone:
+        if queue is None or queue.technique != MEMORY or not self._is_alone:
             queue = self._find(session, count.queue)
         means = self._means(queue, count)
         try:
@@ -364,14 +348,20 @@ class MessagesWorkload(Workload[Request, Outcome]):
             raise StatementError(DISK_FULL)
         return technique
 
+    @property
+    def _is_alone(self) -> bool:
+        """Whether no other process gets requests, so that queues can be in memory."""
+        return self._settings.workers == 1 and not self._is_copy
+
     def _require_memory(self, request: Request) -> None:
-        if not self._settings.is_alone:
+        if not self._is_alone:
             text = f"technique: {MEMORY} is not offered under {request.strategy}"
             raise InvalidRequestError("003", text)
 
-    def _count_retry(self) -> None:
-        assert self._retries is not None  # noqa: S101 - open() comes first
-        self._retries.add()
+
+@cache
+def _copy(settings: Settings, count_path: str) -> MessagesWorkload:
+    return MessagesWorkload(settings, count_path)
 
 
 def _values(queue: Queue, request: Keyed | Peek | DeleteMessage) -> Values:
