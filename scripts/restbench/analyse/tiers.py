@@ -97,7 +97,7 @@ class Level:
     @property
     def waits(self) -> float:
         """The share of an open load of this throughput that waits at the limiting station."""
-        return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
+        return open_wait(bottleneck(self.stations), self.per_s / 1000)
 
     @property
     def notes(self) -> tuple[str, ...]:
