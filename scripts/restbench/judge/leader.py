@@ -40,8 +40,6 @@ class Leader:
     """A row of the answer's table: which technique comes first in a group."""
 
     scope: Scope
-    complexity: str
-    users: int
     best: Cell
     others: tuple[tuple[Cell, Comparison], ...]
     """The other techniques, the nearest first, each with how many times better the best is: above 1
@@ -185,8 +183,6 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
             reasons[cell] = unmeasurable(metric, "greater", pair, of, ask)
     return Leader(
         scope,
-        best.complexity,
-        best.users,
         best,
         tuple(sorted(others, key=lambda each: (each[0] in far, each[1].estimate or 0.0))),
         far=far,
