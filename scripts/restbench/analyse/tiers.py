@@ -13,7 +13,6 @@ from restbench.analyse.bottleneck import (
     Station,
     bottleneck,
     bound,
-    knee,
     open_wait,
     solve,
 )
@@ -143,11 +142,6 @@ class Family:
     def has_idle_cores(self) -> bool:
         """Whether cores are idle at the highest throughput: neither tiers nor others use them."""
         return max(self.busy, self.best.utilisation or 0.0) < SATURATED
-
-    @property
-    def knee(self) -> float:
-        """The number of users above which they wait for each other."""
-        return knee(self.stations)
 
     @property
     def gain_of_a_server(self) -> float:
