@@ -92,19 +92,18 @@ def solve(stations: Sequence[Station], users: int) -> list[Solution]:
     return [Solution(n, x, n / x, tuple(its)) for n, (x, its) in enumerate(found, start=1)]
 
 
-def open_wait(station: Station, arrivals: float) -> tuple[float, float]:
+def open_wait(station: Station, arrivals: float) -> float:
     """For an open load with random arrivals (M/M/m): the share that finds all servers busy, by
-    Erlang's C, and the mean waiting time; 1 and infinity where the servers cannot serve it."""
+    Erlang's C; 1 where the servers cannot serve it."""
     if station.servers is None:
-        return 0.0, 0.0
+        return 0.0
     busy = station.utilisation(arrivals)
     if busy >= 1:
-        return 1.0, math.inf
+        return 1.0
     lost, offered = 1.0, arrivals * station.demand  # Erlang's B, one more server each time
     for servers in range(1, station.servers + 1):
         lost = offered * lost / (servers + offered * lost)
-    part = lost / (1 - busy * (1 - lost))
-    return part, part * station.per_server / (1 - busy)
+    return lost / (1 - busy * (1 - lost))
 
 
 def _weights(station: Station, users: int) -> _Logs:

@@ -116,16 +116,6 @@ def common_blocks(known: Iterable[Series]) -> list[int]:
     return sorted(set.intersection(*(set(each.values) for each in known)))
 
 
-def in_common_blocks(known: Mapping[Cell, Series]) -> dict[Cell, list[float]]:
-    """Each cell's values in the blocks that all cells have, as hours differ and would bias a
-    ranking; all its values where there is no such block."""
-    common = common_blocks(known.values())
-    return {
-        cell: [value for block, value in each.values.items() if block in common or not common]
-        for cell, each in known.items()
-    }
-
-
 def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     """The ratio of two series of ONE run, block against block: t on ln(ratio) over the blocks."""
     both = combine(first, second, of=min)
@@ -212,6 +202,17 @@ def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True)
     return max(values, key=lambda each: sign * geometric_mean(values[each]))
 
 
+def best_cell(known: Mapping[Cell, Series], metric: str) -> Cell:
+    """The cell with the best values, all above 0, in the blocks that all cells have, as hours
+    differ and would bias a ranking; by all its values where there is no such block."""
+    common = common_blocks(known.values())
+    values = {
+        cell: [value for block, value in each.values.items() if block in common or not common]
+        for cell, each in known.items()
+    }
+    return best_of(values, more_is_better=metric.endswith("_per_s"))
+
+
 def best_of_others(
     values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
 ) -> tuple[C, ...]:
@@ -228,11 +229,11 @@ def best_of_others(
 
 def indistinguishable(
     values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
-) -> dict[C, float]:
-    """The best cell and those that cannot be distinguished from it (paired t on logarithms, Holm
-    over all others), each with its adjusted p value; that of the best is 1."""
+) -> list[C]:
+    """The best cell and those that cannot be distinguished from it: paired t on logarithms, Holm
+    over all others."""
     best = best_of(values, more_is_better=more_is_better)
     others = [cell for cell in values if cell != best]
     p_values = holm_adjusted([paired_ratio(values[each], values[best]).p_value for each in others])
-    known = {best: 1.0, **dict(zip(others, p_values, strict=True))}
-    return {cell: known[cell] for cell in values if known[cell] > 1 - CONFIDENCE}
+    alike = [cell for cell, p in zip(others, p_values, strict=True) if p > 1 - CONFIDENCE]
+    return [best, *alike]

@@ -28,7 +28,7 @@ def rows(run: Run) -> list[Row]:
     """The rows of a run: from its trials where it has them, else from its `run.json`; empty where
     it has neither. Raises BadConfiguration where the run has an earlier format."""
     run.require_read()
-    if not run.trials.exists() and run.exported_file.exists():
+    if not run.trials.path.exists() and run.exported_file.exists():
         return rows_of(exported.read(run.exported_file))
     return measures.rows(run)
 

@@ -105,8 +105,7 @@ def _size(rows: Sequence[Row]) -> Size | None:
         return None
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
     best = best_of(values, more_is_better=False)
-    several = len(common) > 1
-    tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
+    tied = indistinguishable(values, more_is_better=False) if len(common) > 1 else [best]
     usual = {row.cell.framework: row for row in known}.get(DEFAULT_FRAMEWORKS[best.service])
     priced = [
         Cost(row, usual, paired(costs[row.cell], costs[best]), row.cell in tied) for row in known

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import Comparison, best_of, in_common_blocks, over, usable
+from restbench.analyse.comparison import Comparison, best_cell, over, usable
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 
@@ -78,5 +78,5 @@ def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
     known = usable(single.values(), "throughput_per_s")
     if not known:
         return ()
-    best = single[best_of(in_common_blocks(known)).strategy]
+    best = single[best_cell(known, "throughput_per_s").strategy]
     return tuple(Arrangement(row, single.get(row.cell.strategy), best) for row in rows)

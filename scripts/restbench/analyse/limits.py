@@ -173,11 +173,6 @@ def progress_line(found: StepEntry, percent: int) -> str:
     return f"{found.rate_per_s:7g}/s  {shown:>9}  {verdict}"
 
 
-def steps(trials: Iterable[Trial], objective: Objective) -> list[StepEntry]:
-    """One step for each trial, in the order of measuring."""
-    return [step(each, objective) for each in trials]
-
-
 def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
     """By cell id: a walk for each block that has steps of the cell and no wrong answer, which voids
     all steps of its block (method, rule 5)."""
@@ -191,7 +186,8 @@ def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
 
 def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
     """A cell's limit and bracket in one block, as far as they were found (`estimates.Extras`)."""
-    found = bracket({each.rate_per_s: each.met for each in steps(trials, objective)})
+    steps = [step(each, objective) for each in trials]
+    found = bracket({each.rate_per_s: each.met for each in steps})
     rates = {name: getattr(found, name) for name in ("limit_per_s", "met_per_s", "failed_per_s")}
     return {name: rate for name, rate in rates.items() if rate is not None}
 

@@ -51,14 +51,14 @@ def courses(run: Run, note: Callable[[str], None]) -> list[SeriesEntry]:
     for samples in sorted(run.windows.glob("*/samples.jtl")):
         try:
             found += _course(samples.parent.name, samples)
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             note(f"{samples} is left out: {error}")
     return found
 
 
 def _course(cell: str, samples: Path) -> list[SeriesEntry]:
     """The courses of a JTL file, by the times at which correct responses ended, counted from the
-    first request on. Raises KeyError or ValueError where the file is no JTL."""
+    first request on. Raises KeyError, TypeError or ValueError where the file is no whole JTL."""
     with samples.open(encoding="utf-8", newline="") as lines:
         table = [
             (int(line["timeStamp"]), int(line["elapsed"]), line["success"] == "true")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from restbench.analyse.comparison import (
     MARGIN,
     Comparison,
-    best_of,
-    in_common_blocks,
+    best_cell,
     over,
     paired,
     series,
@@ -148,7 +147,7 @@ def pools(rows: Sequence[Row]) -> list[Pool]:
         if len(known) < 2:
             continue
         by_cell = {row.cell: row for row in group}
-        best = by_cell[best_of(in_common_blocks(known))]
+        best = by_cell[best_cell(known, "throughput_per_s")]
         ranked = [by_cell[each] for each in sorted(known, key=lambda each: each.pool_threads)]
         compared = ((row, over(best, "", "throughput_per_s", row)) for row in ranked)
         enough, comparison = next(

@@ -13,7 +13,6 @@ from restbench.analyse.bottleneck import (
     Station,
     bottleneck,
     bound,
-    knee,
     open_wait,
     solve,
 )
@@ -97,7 +96,7 @@ class Level:
     @property
     def waits(self) -> float:
         """The share of an open load of this throughput that waits at the limiting station."""
-        return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
+        return open_wait(bottleneck(self.stations), self.per_s / 1000)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -143,11 +142,6 @@ class Family:
     def has_idle_cores(self) -> bool:
         """Whether cores are idle at the highest throughput: neither tiers nor others use them."""
         return max(self.busy, self.best.utilisation or 0.0) < SATURATED
-
-    @property
-    def knee(self) -> float:
-        """The number of users above which they wait for each other."""
-        return knee(self.stations)
 
     @property
     def gain_of_a_server(self) -> float:

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from restbench.commands.options import console, note
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
+from restbench.judge import trust
 from restbench.judge.compare import METRICS, RunComparison, compare
 from restbench.judge.verdicts import ratio_text
 from restbench.store import store
@@ -76,8 +77,7 @@ def _notes(found: RunComparison) -> list[str]:
     notes = list(found.notes)
     for which, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:
-            more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-            notes.append(f"only in the {which} run: {', '.join(cells[:NAMED])}{more}")
+            notes.append(f"only in the {which} run: {trust.named(cells, NAMED)}")
     if any(line.comparison.ratio for line in found.lines):
         notes.append(
             "intervals cover the blocks of each run, not different days; Holm's correction applies"

@@ -44,7 +44,7 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
 def show_remaining(run: store.Run) -> None:
     """Print a run's claims with their verdicts or what they still need, and cells without time."""
     found = exported_rows.rows(run)
-    if run.trials.exists():
+    if run.trials.path.exists():
         decided = claims.decisions(run, found)
     else:
         decided = claims.decisions_of(exported.read(run.exported_file))
@@ -134,7 +134,7 @@ def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
     """The rows of a run, and the `run.json` that is written from them. Without trials, as in a kept
     copy, both are of the `run.json` that is there: it is the only one of these results."""
     known = exported_rows.rows(run)
-    if run.exported_file.exists() and not run.trials.exists():
+    if run.exported_file.exists() and not run.trials.path.exists():
         return known, exported.read(run.exported_file)
     return known, export.write(run, known, note)
 

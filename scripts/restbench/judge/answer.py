@@ -70,10 +70,10 @@ def _loads(groups: Sequence[Leader], rows: Sequence[Row]) -> str:
     matrix size is called by its name."""
     matrix_rows = {row.cell.complexity: row.shape.rows for row in rows if row.shape}
     mixes = {row.cell.complexity for row in rows if row.mix}
-    named = dict.fromkeys(each.complexity for each in groups)
+    named = dict.fromkeys(each.best.complexity for each in groups)
     sizes = sorted({matrix_rows[each] for each in named if each in matrix_rows})
     others = [each for each in named if each not in matrix_rows]
-    users = sorted({each.users for each in groups})
+    users = sorted({each.best.users for each in groups})
     what = "matrix size" if mixes.issuperset(others) else "size"
     shown = ", ".join([*([f"{_ends(sizes)} rows"] if sizes else []), *others])
     return f" combinations of {what} ({shown}) and users ({_ends(users)})"
@@ -164,7 +164,7 @@ def _blocks(groups: Sequence[Leader]) -> list[int]:
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """In how many groups the fastest technique does not need the least CPU time: there the load
     generator may hide a difference in throughput."""
-    group = attrgetter("scope", "complexity", "users")
+    group = attrgetter("scope", "best.complexity", "best.users")
     fastest = {group(each): each for each in groups}
     both = [(fastest[group(each)], each) for each in cheapest if group(each) in fastest]
     if not both:

@@ -19,14 +19,14 @@ from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 from restbench.analyse import messages
-from restbench.analyse.comparison import Comparison, paired, series, usable
+from restbench.analyse.comparison import Comparison, best_cell, paired, series, usable
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import FEWEST_BLOCKS, holm_levels
 from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.guard import unmeasurable
-from restbench.judge.questions import OUT_OF_RACE, best_of
+from restbench.judge.questions import OUT_OF_RACE
 from restbench.judge.verdicts import DECIDED, LEVEL, PRECEDENCE, SMALL, Verdict
 
 Scope: TypeAlias = Literal["java", "python", "both"]
@@ -40,8 +40,6 @@ class Leader:
     """A row of the answer's table: which technique comes first in a group."""
 
     scope: Scope
-    complexity: str
-    users: int
     best: Cell
     others: tuple[tuple[Cell, Comparison], ...]
     """The other techniques, the nearest first, each with how many times better the best is: above 1
@@ -174,7 +172,7 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
     if not known:
         return None
     far = _out_of_race([row for row in group if row.cell in known], metric)
-    best = best_of({cell: each for cell, each in known.items() if cell not in far}, metric)
+    best = best_cell({cell: each for cell, each in known.items() if cell not in far}, metric)
     of = {row.cell: row for row in group}
     others, reasons = [], {}
     for cell in known:
@@ -185,8 +183,6 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
             reasons[cell] = unmeasurable(metric, "greater", pair, of, ask)
     return Leader(
         scope,
-        best.complexity,
-        best.users,
         best,
         tuple(sorted(others, key=lambda each: (each[0] in far, each[1].estimate or 0.0))),
         far=far,

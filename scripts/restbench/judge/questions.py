@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from restbench.analyse import comparison
 from restbench.analyse.comparison import (
     Comparison,
     Series,
+    best_cell,
     best_of_others,
     combine,
     common_blocks,
     exact,
-    in_common_blocks,
     paired,
     pooled,
     series,
@@ -190,7 +189,7 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
             return f"({name})", each
     if term.left_out:
         return f"({name}, chosen by the other blocks)", _by_other_blocks(values, metric)
-    best = best_of(values, metric)
+    best = best_cell(values, metric)
     return f"{short(best, kind)} ({name})", values[best]
 
 
@@ -202,7 +201,7 @@ def _out_of_race(
     known = {cell: each for cell, each in values.items() if each.is_usable}
     if not known or metric not in ("throughput_per_s", "p95_ms"):
         return []
-    best = best_of(known, metric)
+    best = best_cell(known, metric)
     value = known[best].median or 0.0
     best_s = value / 1000 if metric == "p95_ms" else best.users / value
     return [
@@ -251,9 +250,3 @@ def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
     chosen = best_of_others(known, more_is_better=metric.endswith("_per_s"))
     pairs = zip(blocks, chosen, strict=True)
     return Series({block: values[cell].values[block] for block, cell in pairs})
-
-
-def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:
-    """The cell with the best mean over the blocks that all have; all must have values above 0."""
-    more_is_better = metric.endswith("_per_s")
-    return comparison.best_of(in_common_blocks(values), more_is_better=more_is_better)

@@ -163,7 +163,7 @@ def blocks_of(counts: Iterable[int]) -> str:
     return counted(most, "block") if fewest == most else f"{fewest} to {most} blocks"
 
 
-def named(names: Sequence[str]) -> str:
+def named(names: Sequence[str], most: int = _NAMED) -> str:
     """`a, b, c and 4 more`."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

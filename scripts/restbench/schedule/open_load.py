@@ -51,7 +51,7 @@ class OpenDriver:
         """Set the rate at which each cell's walk starts: near the cell's limit in earlier blocks,
         with a random offset, so that blocks differ in their rates; without a known limit at a share
         of a closed load's throughput."""
-        steps = limits.steps(self.here.file.trials(), self._load.objective)
+        steps = [limits.step(each, self._load.objective) for each in self.here.file.trials()]
         for known in limits.limits(self.here.cells, steps, {}):
             cell, limit_per_s = known.cell, known.limit_per_s
             self.here.at(cell.id)

@@ -94,7 +94,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
-        steps=tuple(limits.steps(trials, objective)) if objective else (),
+        steps=tuple(limits.step(each, objective) for each in trials) if objective else (),
         series=tuple(long_windows.courses(run, note)),
         traces=tuple(trace.entry(each) for each in traces if each.block in finished),
         proofs=tuple(run.proofs()),

@@ -126,7 +126,7 @@ def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
     columns: list[doc.Column[Leader]] = [
         doc.Column("", lambda each: doc.warning(each.scope.capitalize(), each.warned)),
         doc.Column("Size", lambda each: _size(known[each.best])),
-        doc.number("Users", lambda each: each.users),
+        doc.number("Users", lambda each: each.best.users),
         doc.Column("Fastest", lambda each: each.best.strategy),
         doc.number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
         RATIO_TO_NEXT,

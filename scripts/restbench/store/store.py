@@ -124,7 +124,7 @@ class Run(RunFolder):
         """Whether an earlier version wrote it, without `trials.sqlite` and `run.json`: measurements
         are folders with a record each, or absent from a kept copy. A run that has just begun, which
         has neither file yet, is recognised by its payloads."""
-        if self.trials.exists() or self.exported_file.exists():
+        if self.trials.path.exists() or self.exported_file.exists():
             return False
         return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
 
@@ -158,7 +158,7 @@ class Run(RunFolder):
     @property
     def can_go_on(self) -> bool:
         """Whether payloads or trials, which continuing needs, are here; a kept copy has neither."""
-        return self.payloads.is_dir() or self.trials.exists()
+        return self.payloads.is_dir() or self.trials.path.exists()
 
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""

@@ -181,10 +181,6 @@ class TrialFile:
     path: Path
     """The file may not be there yet."""
 
-    def exists(self) -> bool:
-        """Whether anything was written."""
-        return self.path.exists()
-
     def begin(self, block: int, at: str, facts: Mapping[str, Any]) -> None:
         """Begin a block. What an interrupted block of this number has written is deleted, except
         for the events of wrong answers."""
@@ -268,7 +264,7 @@ class TrialFile:
         return [Event(*row) for row in found]
 
     def _all(self, query: str) -> list[Any]:
-        if not self.exists():
+        if not self.path.exists():
             return []
         with self._open() as file:
             return file.execute(query).fetchall()

@@ -48,19 +48,19 @@ def test_a_response_passes_at_its_stations_as_by_exact_mva() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrivals", "station", "waits", "time"),
+    ("arrivals", "station", "waits"),
     [
-        (8, Station("cpu", 0.2, 2), 0.711111, 0.355556),
-        (3, Station("cpu", 1.0, 4), 0.509434, 0.509434),
-        (4, Station("cpu", 0.2), 0.8, 0.8),  # a response of 1
-        (5, Station("cpu", 0.2), 1.0, math.inf),
-        (5, Station("network", 0.2, None), 0.0, 0.0),
+        (8, Station("cpu", 0.2, 2), 0.711111),
+        (3, Station("cpu", 1.0, 4), 0.509434),
+        (4, Station("cpu", 0.2), 0.8),
+        (5, Station("cpu", 0.2), 1.0),
+        (5, Station("network", 0.2, None), 0.0),
     ],
 )
-def test_of_an_open_load_so_many_wait_so_long_by_erlangs_c(
-    arrivals: float, station: Station, waits: float, time: float
+def test_of_an_open_load_so_many_wait_by_erlangs_c(
+    arrivals: float, station: Station, waits: float
 ) -> None:
-    assert open_wait(station, arrivals) == (close(waits), close(time))
+    assert open_wait(station, arrivals) == close(waits)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from synthetic_rows import row, with_facts
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse import exported as entries
+from restbench.analyse.bottleneck import knee
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import Demands, families, stations_of
 from restbench.show.charts import theme
@@ -37,7 +38,7 @@ def test_all_cpu_time_on_shared_cores_is_one_station() -> None:
     (found,) = families([level(10, 1900.0)], TWO, 0)
     assert found.limiting.demand == pytest.approx(1.0)
     assert found.limiting.servers == 2
-    assert found.knee == pytest.approx(2.0)
+    assert knee(found.stations) == pytest.approx(2.0)
     assert found.gain_of_a_server == pytest.approx(0.5)
 
 

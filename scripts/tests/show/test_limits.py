@@ -179,7 +179,7 @@ def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
 )
 def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], note: str) -> None:
     trials = [trial(rate, elapsed) for rate, elapsed in steps]
-    (found,) = limits.limits([CELL], limits.steps(trials, OBJECTIVE), {})
+    (found,) = limits.limits([CELL], [limits.step(each, OBJECTIVE) for each in trials], {})
     assert set(found.notes(0.1)) == {note, "few-blocks"}
     assert note in limits.NOTES
 
@@ -188,7 +188,8 @@ def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], n
 def test_a_limit_has_an_interval_from_three_blocks_on(blocks: int, *, has_interval: bool) -> None:
     walks = [(200 + block, 40.0, block) for block in range(1, blocks + 1)]
     walks += [(210 + block, 130.0, block) for block in range(1, blocks + 1)]
-    found = limits.limits([CELL], limits.steps([trial(*of) for of in walks], OBJECTIVE), {})[0]
+    steps = [limits.step(trial(*of), OBJECTIVE) for of in walks]
+    found = limits.limits([CELL], steps, {})[0]
     assert len(found.limits_per_s) == blocks
     assert (found.interval is not None) == has_interval
     assert ("few-blocks" in found.notes(0.1)) != has_interval
@@ -241,7 +242,8 @@ def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> No
 
 
 def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
-    (found,) = limits.limits([CELL], limits.steps(run.trials.trials(), OBJECTIVE), {})
+    steps = [limits.step(each, OBJECTIVE) for each in run.trials.trials()]
+    (found,) = limits.limits([CELL], steps, {})
     assert found.limit_per_s == pytest.approx(219.7, abs=0.1)
 
 

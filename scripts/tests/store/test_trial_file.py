@@ -57,7 +57,7 @@ def test_a_trial_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_run_that_has_measured_nothing_has_no_trials(tmp_path: Path) -> None:
     file = TrialFile(tmp_path / "trials.sqlite")
     assert (file.trials(), file.blocks(), file.events()) == ([], [], [])
-    assert not file.exists()
+    assert not file.path.exists()
 
 
 def test_a_block_that_begins_again_forgets_what_was_interrupted(tmp_path: Path) -> None:

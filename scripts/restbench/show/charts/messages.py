@@ -110,7 +110,7 @@ def _panel_of(led: Leader, group: Mapping[Cell, Row]) -> forest.Panel:
         )
         for cell in cells
     ]
-    title = f"{led.best.service.capitalize()}, {led.complexity}, {users_text(led.users)}"
+    title = f"{led.best.service.capitalize()}, {led.best.complexity}, {users_text(led.best.users)}"
     return forest.Panel(title, "Throughput over the first", tuple(entries))
 
 

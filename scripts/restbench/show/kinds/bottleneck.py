@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from restbench.analyse import tiers
+from restbench.analyse.bottleneck import knee
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import DELAY, Family, Level
 from restbench.experiment.cell import Cell
@@ -79,7 +80,7 @@ def sentence(family: Family) -> str:
     )
     text += (
         f". One more core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %; "
-        f"users wait for each other above {family.knee:.1f} users"
+        f"users wait for each other above {knee(family.stations):.1f} users"
     )
     at_best = (
         f". At {readable(best.per_s)}/s that station is busy {_percent(family.busy)} % of the time"

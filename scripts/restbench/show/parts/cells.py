@@ -86,8 +86,8 @@ RATIO_TO_NEXT: doc.Column[Leader] = doc.number(
 )
 _FIRST: Sequence[doc.Column[Leader]] = (
     doc.Column("Service", lambda each: each.scope),
-    doc.Column("Complexity", lambda each: each.complexity),
-    doc.number("Users", lambda each: each.users),
+    doc.Column("Complexity", lambda each: each.best.complexity),
+    doc.number("Users", lambda each: each.best.users),
     doc.Column("First", lambda each: _link(each.best)),
     doc.Column("Next", lambda each: _link(each.others[0][0]) if each.others else ""),
     RATIO_TO_NEXT,
