@@ -170,7 +170,7 @@ class Answers:
         asked_for = order()
         asked_for.profile.warm_max_s = {"java": 40.0}
         here = block_of(folder, asked_for, [TrialGroup("all", (SERIAL, PINNED))], number, up=up)
-        matrix = SimpleNamespace(workload="matrix", payloads={"one": SimpleNamespace(work=1)})
+        matrix = {"one": SimpleNamespace(workload="matrix", work=1)}
         here.requests = lambda _cell: matrix
         here.load.trial = self.trial
         return here
