@@ -7,6 +7,7 @@ cause.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -94,6 +95,7 @@ def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
             "low": changed.low,
             "high": changed.high,
             "explained": by_cpu,
+            "log_half_width": math.log(changed.high / changed.low) / 2,
         },
         follows="ratios of throughput at low depend on the load generator by more than its CPU "
         "time: compare CPU time per request there",
