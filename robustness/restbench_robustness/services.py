@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,12 +10,13 @@ from pathlib import Path
 from restbench.deploy import service
 from restbench.deploy.database import Database, fresh
 from restbench.drive.monitor import parse_metrics
+from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.machine import ports
+from restbench.machine import clock, ports
 
 from .comparison import Target
-from .oracle.message_answers import EMPTY, FULL
+from .oracle.message_answers import EMPTY, FULL, OF_THE_CAMPAIGN
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
 """Body limit of the services: low enough that error 007 occurs often, high enough for numbers of
@@ -57,18 +56,13 @@ def target(of: service.Service, workload: str) -> Target:
 def make_queues(of: service.Service) -> None:
     """Create the queues that the oracle of messages knows; both services share one database."""
     for queue in (EMPTY, FULL):
-        body = json.dumps({"requestId": 1, "queue": queue}).encode()
-        of.post("/messages/serial/queues", body).raise_for_status()
+        QueueCalls(of, "serial").create(queue, OF_THE_CAMPAIGN)
 
 
 def left_over(services: list[service.Service]) -> list[str]:
     """A text for each service that, after IDLE_S, is silent or still has requests in flight."""
-    deadline = time.monotonic() + IDLE_S
-    while left := [f"{it.name}: {reported}" for it in services if (reported := _held(it))]:
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(0.1)
-    return left
+    clock.wait_until(lambda: not any(map(_held, services)), IDLE_S, 0.1)
+    return [f"{it.name}: {reported}" for it in services if (reported := _held(it))]
 
 
 def _held(of: service.Service) -> str:

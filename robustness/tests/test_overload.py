@@ -27,7 +27,7 @@ from stub_service import Answer
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front
 from restbench.failures import EnvironmentProblem
-from restbench.machine import machine_lock, watch
+from restbench.machine import clock, machine_lock, watch
 from restbench.machine.process import is_alive
 from restbench_robustness.overload import __main__ as command
 from restbench_robustness.overload import scenarios
@@ -99,10 +99,7 @@ def run(of: Load, is_enough: Callable[[], bool] = lambda: len(ASKED) > 8) -> Out
     """Half a second, and longer where a busy machine has not let as much be sent by then."""
     with of.running() as ended:
         time.sleep(0.5)
-        deadline = time.monotonic() + 60
-        while not is_enough():
-            assert time.monotonic() < deadline, f"no more than {len(ASKED)} requests came"
-            time.sleep(0.01)
+        assert clock.wait_until(is_enough, 60), f"no more than {len(ASKED)} requests came"
         return ended()
 
 

@@ -13,12 +13,12 @@ from page_in_browser import PATIENCE_MS, VIEWS
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from restbench.deploy.database import Database
-from restbench.machine import machine_lock
+from restbench.machine import watch
 
 #: No test is about speed: a JVM that touches no heap beforehand and compiles simply starts with a
 #: third of the CPU time.
 os.environ.setdefault("JAVA_OPTIONS", "-Xms64m -XX:TieredStopAtLevel=1")
-os.environ[machine_lock.VARIABLE] = f"restbench-tests-{os.getpid()}"
+os.environ[watch.MACHINE] = f"restbench-tests-{os.getpid()}"
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@ with sizes that double."""
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -89,9 +88,8 @@ def measure(plan: Plan, tell: Tell) -> Growth:
     machine_lock.take()
     wrk.require()
     watch.end_leftovers()
-    with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
-        work = _Work(plan, Path(name), tell)
-        series = list(_series(work))
+    work = _Work(plan, watch.begin(), tell)
+    series = list(_series(work))
     return Growth(
         tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
         tuple(work.failures),

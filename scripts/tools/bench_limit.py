@@ -4,7 +4,6 @@ turn."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -184,10 +183,9 @@ def bench_limit(
     watch.end_leftovers()
     study = experiment.load(store.experiment_file("thesis"))
     payloads = {each: payload_of(study, each) for each in COMPLEXITIES}
-    with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
-        plan = Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
-        program = limit_servers.compiled(limit_servers.SOURCE, plan.folder)
-        found, failed = measure(program, chosen, payloads, plan, console.print)
+    plan = Plan(services, turns, seconds, cores[0], cores[-1], watch.begin())
+    program = limit_servers.compiled(limit_servers.SOURCE, plan.folder)
+    found, failed = measure(program, chosen, payloads, plan, console.print)
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}

@@ -3,7 +3,6 @@ one thread each, fresh processes of both in turn."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,14 +82,13 @@ def bench_mg(
     """Warm time of Java's MG over that of plain C++."""
     machine_lock.take()
     watch.end_leftovers()
-    with tempfile.TemporaryDirectory(prefix="mg-", dir=watch.begin()) as name:
-        folder = Path(name)
-        program = limit_servers.compiled(SOURCE, folder)
-        java_s, cpp_s = [], []
-        for _ in range(processes):
-            java_s.append(warm_java(npb_class, folder))
-            cpp_s.append(warm_cpp(program, npb_class, folder))
-            console.print(f"Java {java_s[-1]:.4f} s, C++ {cpp_s[-1]:.4f} s")
+    folder = watch.begin()
+    program = limit_servers.compiled(SOURCE, folder)
+    java_s, cpp_s = [], []
+    for _ in range(processes):
+        java_s.append(warm_java(npb_class, folder))
+        cpp_s.append(warm_cpp(program, npb_class, folder))
+        console.print(f"Java {java_s[-1]:.4f} s, C++ {cpp_s[-1]:.4f} s")
     found = standing(java_s, cpp_s)
     console.print(f"MG {npb_class}, run {RUNS} of {processes} processes: {found}", soft_wrap=True)
     console.print(machine.one_line(machine.describe()), soft_wrap=True)

@@ -3,7 +3,6 @@ on a terminal, and kept as JSON and as a Markdown document."""
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -70,12 +69,11 @@ def measure(plan: Plan, tell: Tell) -> Microbench:
     sizes = shapes(plan.profile)
     scores: list[Score] = []
     foreign_pct = [machine_cpu.look()]
-    with tempfile.TemporaryDirectory(prefix="microbench-", dir=watch.begin()) as name:
-        folder = Path(name)
-        write_bodies(sizes, folder)
-        for each in plan.choice.services:
-            scores += MEASURES[each](plan, folder, folder / each, tell)
-            foreign_pct.append(machine_cpu.look())
+    folder = watch.begin()
+    write_bodies(sizes, folder)
+    for each in plan.choice.services:
+        scores += MEASURES[each](plan, folder, folder / each, tell)
+        foreign_pct.append(machine_cpu.look())
     described = machine.describe()
     return Microbench(
         made=clock.now_text(),

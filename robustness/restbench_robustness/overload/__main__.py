@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -109,13 +108,12 @@ def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
     force = Force(seconds, connections, kills, seed)
     number = 0
     missed: list[str] = []
-    with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:
-        for name in names:
-            of_it = carried_out(name, front, strategy, scenario, force, Path(folder) / name)
-            for findings in of_it:
-                console.print(table(findings))
-                number += len(findings.promises)
-                missed += [f"{findings.subject}: {it}" for it in broken(findings.promises, front)]
+    for name in names:
+        of_it = carried_out(name, front, strategy, scenario, force, watch.begin() / name)
+        for findings in of_it:
+            console.print(table(findings))
+            number += len(findings.promises)
+            missed += [f"{findings.subject}: {it}" for it in broken(findings.promises, front)]
     if missed:
         console.print("\n".join(missed), style="bold red", markup=False)
         were = "was" if len(missed) == 1 else "were"

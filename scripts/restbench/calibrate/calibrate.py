@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
@@ -35,8 +33,7 @@ def calibrate(tell: Tell) -> Calibration:
     A check that fails is a result. Raw files are not kept; no process is left.
     """
     require_tools()
-    with tempfile.TemporaryDirectory(prefix="calibration-", dir=watch.begin()) as folder:
-        return record(_checks(Bench(Path(folder), tell)))
+    return record(_checks(Bench(watch.begin(), tell)))
 
 
 def _checks(bench: Bench) -> list[CalibrationCheck]:

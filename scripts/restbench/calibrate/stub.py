@@ -2,8 +2,8 @@
 
     python -m restbench.calibrate.stub '{"port": 18500, "answer_file": "answer-rest.json"}'
 
-It implements the part of the API contract that the measuring chain uses. It reads only the id of a
-request, so that it answers faster than any service that computes.
+It answers requests for a product, and a GET of anything else. It reads only the id of a request, so
+that it answers faster than any service that computes.
 """
 
 from __future__ import annotations
@@ -42,14 +42,12 @@ class Behaviour:
 
 
 class Stub:
-    """The answers, and the counts that a service reports in /metrics."""
+    """The answers, and the stall that all connections share."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         """Read the answer once. Raises FileNotFoundError where its file is missing."""
         self.behaviour = behaviour
         self.loop = asyncio.get_running_loop()
-        self.answered = 0
-        self.in_flight = 0
         self._connections = 0
         self._stall_planned = behaviour.stall_s == 0
         timing = f"queue;dur=0, parse;dur=0, compute;dur={behaviour.delay_ms:g}, serialize;dur=0"
@@ -67,17 +65,6 @@ class Stub:
         request_id = body[start : body.index(b'"', start)]
         answer = b"{" + _ID + request_id + self._rest
         return self._head % len(answer) + answer
-
-    def metadata(self, path: bytes) -> bytes:
-        """The answer to a GET of the harness: metrics, or the description of the service."""
-        if path == b"/metrics":
-            text = (
-                f'restbench_requests_total{{strategy="{STRATEGY}"}} {self.answered}\n'
-                f"restbench_requests_in_flight {self.in_flight}\n"
-            )
-        else:
-            text = json.dumps({"service": "java", "strategies": [{"name": STRATEGY}]})
-        return _ok() % len(text) + text.encode()
 
     def plan_stall(self) -> None:
         """Plan the stall at the first request of a load: the whole process will stop once."""
@@ -109,15 +96,13 @@ class Connection(asyncio.Protocol):
             return
         self._received = b""
         if head.startswith(b"GET"):
-            self._write(self._stub.metadata(head.split(b" ", 2)[1]))
+            self._write(_ok() % 2 + b"{}")  # the harness asks whether the stub is up
         else:
             self._take(body)
 
     def _take(self, body: bytes) -> None:
         stub = self._stub
-        if not body.startswith(b'{"requestId":"verify'):
-            stub.plan_stall()
-        stub.in_flight += 1
+        stub.plan_stall()
         if stub.behaviour.delay_ms:
             delay_s = (stub.behaviour.delay_ms + self._extra_ms) / 1000
             self._extra_ms = 0.0
@@ -126,8 +111,6 @@ class Connection(asyncio.Protocol):
             self._answer(body)
 
     def _answer(self, body: bytes) -> None:
-        self._stub.in_flight -= 1
-        self._stub.answered += 1
         self._write(self._stub.product(body))
 
     def _write(self, answer: bytes) -> None:

@@ -52,32 +52,16 @@ class Payload:
             write_text(path, text)
 
 
-@dataclass(frozen=True)
-class Requests:
-    """What a level of complexity sends: one payload, or one for each kind of its mix."""
-
-    payloads: Mapping[str, Payload]
-    """The payloads by the level that each is of; a mix has several."""
-
-    @property
-    def workload(self) -> Workload:
-        """The workload, which all payloads share."""
-        return next(iter(self.payloads.values())).workload
-
-    def path(self, strategy: str, kernel: Kernel) -> str:
-        """The path of the requests on a service."""
-        return path_of(self.workload, strategy, kernel)
-
-
 def path_of(workload: Workload, strategy: str, kernel: Kernel = "loops") -> str:
     """The path of requests on a service. Only the matrix has a choice of kernels."""
     return f"/{workload}/{strategy}" + (f"?kernel={kernel}" if workload == "matrix" else "")
 
 
-def requests_of(experiment: Experiment, complexity: str) -> Requests:
-    """What one of the experiment's levels of complexity sends."""
+def requests_of(experiment: Experiment, complexity: str) -> Mapping[str, Payload]:
+    """What one of the experiment's levels of complexity sends: the payloads, which share their
+    workload, by the level that each is of. A mix has several."""
     names = experiment.mixes.get(complexity, [complexity])
-    return Requests({name: payload_of(experiment, name) for name in names})
+    return {name: payload_of(experiment, name) for name in names}
 
 
 def files_of(
@@ -92,7 +76,7 @@ def files_of(
             folder / name: text for name, text in experiment.driver_table.files(complexity).items()
         }
     found: dict[Path, str] = {}
-    for name, payload in requests_of(experiment, complexity).payloads.items():
+    for name, payload in requests_of(experiment, complexity).items():
         found |= payload.files(folders(name))
     if shares := experiment.mixes.get(complexity):
         order = mixed_order(shares, f"{experiment.seed} {complexity}")

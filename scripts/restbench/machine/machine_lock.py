@@ -20,7 +20,6 @@ import psutil
 from restbench.failures import EnvironmentProblem
 from restbench.machine.watch import MACHINE
 
-VARIABLE = MACHINE
 DEFAULT_NAME = "restbench-benchmark"
 #: struct ucred of the peer: pid, uid, gid.
 _CREDENTIALS = struct.Struct("3i")
@@ -30,7 +29,7 @@ _held: dict[str, socket.socket] = {}
 
 def take() -> None:
     """Take the lock until this process ends; EnvironmentProblem names the process that has it."""
-    name = os.environ.get(VARIABLE, DEFAULT_NAME)
+    name = os.environ.get(MACHINE, DEFAULT_NAME)
     if name in _held:
         return
     lock = socket.socket(socket.AF_UNIX)  # not inherited by what we start

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -20,6 +21,7 @@ CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 #: User and system time in `/proc/<pid>/stat`, behind the name; then those of ended children.
 _OWN, _FAMILY = slice(11, 13), slice(11, 15)
 _MOST_BYTES = 1 << 16
+PROC = Path("/proc")
 
 
 def start(  # noqa: PLR0913 - each is said by its name
@@ -213,6 +215,22 @@ def read(file: str) -> str:
         return os.read(descriptor, _MOST_BYTES).decode(errors="replace")
     finally:
         os.close(descriptor)
+
+
+def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[int] | None:
+    """The sums of these fields (`NAME: NUMBER`) of a file in `/proc/PID`; processes that are gone
+    are left out. None where no file can be read."""
+    texts = []
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            try:
+                texts.append(read(f"{PROC}/{pid}/{file}"))
+            except PermissionError:
+                return None
+    if not texts:
+        return None
+    whole = "\n".join(texts)
+    return [sum(map(int, re.findall(rf"^{name}:\s+(\d+)", whole, re.MULTILINE))) for name in fields]
 
 
 def resident_mib(pid: int) -> float:

@@ -9,12 +9,9 @@ Linux 6.18 a hundred times what is written, as each commit writes a little and s
 
 from __future__ import annotations
 
-import contextlib
-import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, LiteralString, TypeAlias
 
 import psycopg
@@ -23,7 +20,6 @@ from restbench.machine import process
 
 Connection: TypeAlias = psycopg.Connection[Any]
 
-PROC = Path("/proc")
 #: The log's end now, in KiB. `pg_stat_wal` is up to a second late, which may be in another trial.
 _WAL: LiteralString = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 / 1024"
 
@@ -34,7 +30,7 @@ def taken(pids: Sequence[int], connection: Connection) -> dict[str, float]:
     found = {"cpu_ms": process.cpu_ms(pids, with_ended_children=True)}
     ((wal_kib,),) = connection.execute(_WAL).fetchall()
     found["wal_kib"] = float(wal_kib)
-    if reported := field_sums(pids, "io", ("rchar", "wchar")):
+    if reported := process.field_sums(pids, "io", ("rchar", "wchar")):
         found["read_kib"], found["written_kib"] = (each / 1024 for each in reported)
     return found
 
@@ -42,24 +38,8 @@ def taken(pids: Sequence[int], connection: Connection) -> dict[str, float]:
 def memory_mib(pids: Sequence[int]) -> float | None:
     """Proportional set size: a page is divided among the processes that share it, so that all of
     the shared buffers count once. None where the kernel does not report it."""
-    reported = field_sums(pids, "smaps_rollup", ("Pss",))
+    reported = process.field_sums(pids, "smaps_rollup", ("Pss",))
     return reported[0] / 1024 if reported else None
-
-
-def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[int] | None:
-    """The sums of these fields (`NAME: NUMBER`) of a file in `/proc/PID`; processes that are gone
-    are left out. None where no file can be read."""
-    texts = []
-    for pid in pids:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            try:
-                texts.append(process.read(f"{PROC}/{pid}/{file}"))
-            except PermissionError:
-                return None
-    if not texts:
-        return None
-    whole = "\n".join(texts)
-    return [sum(map(int, re.findall(rf"^{name}:\s+(\d+)", whole, re.MULTILINE))) for name in fields]
 
 
 class Meter:

@@ -36,7 +36,7 @@ from restbench.failures import (
     Unreadable,
     counted,
 )
-from restbench.machine import clock, guardian, machine, machine_lock, watch
+from restbench.machine import clock, guardian, machine, watch
 from restbench.store import machine_findings, store
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
@@ -66,7 +66,7 @@ _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
 _PYTHON_CLIENT = ROOT / "scripts" / "restbench_client"
 _PYTHON = ("restbench_service/**/*.py", "*.py", "requirements*.txt", "apache/*.conf")
 #: Variables of the harness itself, which differ in every process.
-_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDIAN_VARIABLE, machine_lock.VARIABLE)
+_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDIAN_VARIABLE, watch.MACHINE)
 #: By the status in the manifest of a run that goes on: how it had ended.
 _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
     "interrupted": "interrupted",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from restbench.deploy import programs
 from restbench.drive.engines import Engines
 from restbench.drive.generator import Generator, LoadResult
-from restbench.drive.payload import Requests, requests_of
+from restbench.drive.payload import Payload, path_of, requests_of
 from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.records import Proof
@@ -275,16 +275,15 @@ class LoadRun(BlockRun):
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
 
-    def requests(self, cell: Cell) -> Requests:
-        """The requests that a cell sends."""
+    def requests(self, cell: Cell) -> Mapping[str, Payload]:
+        """What a cell sends (`requests_of`)."""
         return requests_of(self.order.experiment, cell.complexity)
 
     def ask(self, cell: Cell) -> None:
         """Send one request of each kind that a cell sends. Raises EnvironmentProblem where one is
         refused, WrongAnswers where an answer is wrong, or an error of httpx."""
-        requests = self.requests(cell)
-        path = requests.path(cell.strategy, cell.kernel)
-        for name, payload in requests.payloads.items():
+        for name, payload in self.requests(cell).items():
+            path = path_of(payload.workload, cell.strategy, cell.kernel)
             answer = self.running(cell).service.post(path, payload.body("look"))
             if answer.status_code != httpx.codes.OK:
                 raise EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
@@ -317,7 +316,8 @@ class LoadRun(BlockRun):
 
     def url(self, cell: Cell) -> str:
         """Where a cell's requests go."""
-        path = self.requests(cell).path(cell.strategy, cell.kernel)
+        payload, *_ = self.requests(cell).values()
+        path = path_of(payload.workload, cell.strategy, cell.kernel)
         return self.running(cell).service.base_url + path
 
     def count(self, cell: Cell, requests: int) -> None:

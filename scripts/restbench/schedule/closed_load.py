@@ -201,7 +201,7 @@ class ClosedDriver:
 
     def _by_wrk(self, cell: Cell) -> None:
         here = self.here
-        service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
+        service, (payload,) = here.running(cell).service, here.requests(cell).values()
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
         before = monitor.answered_requests(service, cell.strategy)

@@ -116,10 +116,10 @@ def warm(here: LoadRun) -> None:
     each workload, until its compilers are quiet (WARM_SHARE) in a whole pass or its time is up. By
     which of these each service was warm is a fact of the block."""
     smallest: dict[tuple[object, ...], Cell] = {}
-    requests = {cell: here.requests(cell) for cell in here.cells}
-    work = {cell: min(it.work for it in of.payloads.values()) for cell, of in requests.items()}
-    for cell in sorted(requests, key=lambda each: work[each]):
-        what = (requests[cell].workload, cell.kernel, cell.technique)
+    sent = {cell: [*here.requests(cell).values()] for cell in here.cells}
+    work = {cell: min(it.work for it in payloads) for cell, payloads in sent.items()}
+    for cell in sorted(sent, key=lambda each: work[each]):
+        what = (sent[cell][0].workload, cell.kernel, cell.technique)
         smallest.setdefault((cell.service_group, cell.strategy, *what), cell)
     waiting = list(smallest.values())
     begun = time.monotonic()

@@ -114,21 +114,12 @@ def test_the_throughput_that_both_costs_allow_stands_beside_what_was_measured() 
     assert "(60 users; it uses 0.50 cores, the stub 0.98)" in check.measured
 
 
-@pytest.mark.parametrize(
-    ("cores", "generator_ms", "own"),
-    [
-        (TWO_CORES, 0.02, 0),  # shared
-        (OWN_CORES, 0.02, 4),  # 5 of 8 at a third each would take 56 % of 3
-        (OWN_CORES, 0.005, 2),  # 6 of 8 at a twelfth each take 25 % of 2
-        (OWN_CORES, 0.06, 4),  # never more than half
-    ],
-)
-def test_the_generator_gets_the_fewest_cores_of_which_it_takes_two_fifths_at_most(
-    cores: Cores, generator_ms: float, own: int
-) -> None:
-    check = generator_cost.judge(costing(generator_ms), TOP, cores)
-    assert check.values["load_cores"] == own
-    assert ("cores of its own" in check.measured) == bool(own)
+def test_cores_of_its_own_are_told_by_the_measured_cost() -> None:
+    """How many they are is told in test_placement."""
+    for cores, generator_ms, own in ((TWO_CORES, 0.02, 0), (OWN_CORES, 0.005, 2)):
+        check = generator_cost.judge(costing(generator_ms), TOP, cores)
+        assert check.values["load_cores"] == own
+        assert ("cores of its own" in check.measured) == bool(own)
 
 
 def test_costs_are_those_of_all_trials_together() -> None:

@@ -55,15 +55,6 @@ def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> Non
     assert taken_ms >= 80
 
 
-def test_the_stub_tells_how_many_it_has_answered(bench: Bench) -> None:
-    with bench.stub(NOBODY, Behaviour()) as stub:
-        for number in range(3):
-            stub.post("/matrix/serial", PAYLOAD.body(f"u{number}"))
-        told = stub.get("/metrics").text
-    assert 'restbench_requests_total{strategy="serial"} 3\n' in told
-    assert "restbench_requests_in_flight 0\n" in told
-
-
 def test_the_stub_stops_once_and_everybody_waits(bench: Bench) -> None:
     assert any(stalls(bench) == 1 for _ in range(LOOKS))
 

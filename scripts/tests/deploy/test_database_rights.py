@@ -177,10 +177,13 @@ def test_a_service_may_not_end_the_owners_sessions(database: Database, ours: Ses
 
 
 @pytest.mark.parametrize("table", ["message", "queue", "receipt"])
-def test_the_monitor_reads_no_message(database: Database, table: str) -> None:
+@pytest.mark.parametrize("act", ["SELECT", "DELETE"])
+def test_the_monitor_reads_no_message_and_changes_none(
+    database: Database, table: str, act: str
+) -> None:
     refused = pytest.raises(psycopg.errors.InsufficientPrivilege)
     with database.connect("monitor") as monitor, refused:
-        monitor.execute(f"SELECT FROM messages.{table}".encode())
+        monitor.execute(f"{act} FROM messages.{table}".encode())
 
 
 def test_the_monitor_reads_what_a_trace_needs(database: Database) -> None:

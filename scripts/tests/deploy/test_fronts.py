@@ -10,7 +10,6 @@ import socket
 from http.client import HTTPResponse
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 from other_process import beside, line_of
@@ -27,9 +26,6 @@ from restbench.machine.ports import listeners
 
 #: The program of the Python service; the other tests put a stub in its place.
 OWN_PYTHON = programs.COMMANDS["python"]
-
-#: 64 MiB, the services' own.
-BODY_LIMIT = 64 << 20
 
 
 @pytest.fixture(autouse=True)
@@ -107,20 +103,6 @@ def test_a_front_of_root_is_nobodys(front: Front) -> None:
         assert serve.stop_all() == ["java", "python"]
     assert len(folders) == len(serve.NAMES)
     assert not any(each.exists() for each in folders)
-
-
-def test_nginx_reads_a_request_whole_and_refuses_one_that_is_too_long() -> None:
-    skip_without("nginx")
-    try:
-        for each in serve.start_all("nginx"):
-            url = f"{each.base_url}/matrix/serial"
-            in_a_file = serve.EXAMPLE | {"of no meaning": " " * (2 << 20)}
-            assert httpx.post(url, json=in_a_file).json()["requestId"] == "1"
-            refused = httpx.post(url, content=bytes(BODY_LIMIT + 1))
-            assert (refused.status_code, refused.json()["errorCode"]) == (413, "007")
-            each.client.close()
-    finally:
-        serve.stop_all()
 
 
 @pytest.mark.parametrize("front", ["apache", "nginx", "haproxy"])

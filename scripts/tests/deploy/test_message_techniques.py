@@ -1,5 +1,6 @@
 """Each technique of the queues, by two sessions: the first message is locked by another, or deleted
-there and not committed. And two defects that look like techniques."""
+there and not committed. What a service sends for each is proven of it (restbench.prove.messages);
+that defects which look like techniques are found, by the controls (tools.queue_controls)."""
 
 from __future__ import annotations
 
@@ -225,61 +226,3 @@ def test_keys_of_others_do_not_wait(bench: Bench) -> None:
         bench.other.all("lock-key", client=1, key="a")
         for client, word in ((1, "b"), (2, "a")):
             bench.ours.all("lock-key", client=client, key=word)
-
-
-def test_statements_delete_by_the_number_once_a_pop(bench: Bench) -> None:
-    """As the server counts them: a pop of one statement has none of these."""
-    counted = (
-        "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements "
-        "WHERE query ~ '^DELETE FROM messages.message' AND query ~ 'AND id = \\$3$'"
-    )
-    with bench.database.connect() as owner:
-        bench.fill("statements")
-        (before,) = owner.execute(counted).fetchall()[0]
-        for _ in bench.messages:
-            pop_statements(bench.ours, bench.queue)
-        bench.fill("skip-locked")
-        pop_skip_locked(bench.ours, bench.queue)
-        (after,) = owner.execute(counted).fetchall()[0]
-    assert after - before == 2
-
-
-@pytest.mark.parametrize(
-    ("technique", "called"), [("function", "messages.pop"), ("pgmq", "pgmq.pop")]
-)
-def test_the_server_counts_a_call_of_a_function_a_pop(
-    bench: Bench, technique: str, called: str
-) -> None:
-    # The session's own count, which it has not reported yet: others report theirs at any time.
-    counted = (
-        "SELECT coalesce(sum(calls), 0)::int AS calls FROM pg_stat_xact_user_functions "
-        "WHERE schemaname || '.' || funcname = %s"
-    )
-    bench.fill(technique)
-    with session(bench.database) as ours, ours.connection.transaction():
-        counts = []
-        for _ in range(3):
-            counts += ours.connection.execute(counted, [called]).fetchall()
-            AT_ONCE[technique](ours, bench.queue)
-    assert [each["calls"] for each in counts] == [0, 1, 2]
-
-
-# --- two defects, which the services do not have -------------------------------------------------
-def test_a_select_and_a_delete_in_autocommit_give_one_message_to_two(bench: Bench) -> None:
-    bench.fill("statements")
-    found = [
-        each.one("pop-statements-select", queue_id=bench.queue, receiver=0)
-        for each in (bench.ours, bench.other)
-    ]
-    gone = [
-        each.value("pop-statements-delete", queue_id=bench.queue, receiver=0, id=id_of(row))
-        for each, row in zip((bench.ours, bench.other), found, strict=True)
-    ]
-    assert [id_of(row) for row in found] == [bench.messages[0]] * 2
-    assert gone == [1, 0]
-
-
-def test_a_plain_delete_under_read_committed_is_falsely_empty(bench: Bench) -> None:
-    bench.fill("skip-locked")
-    assert bench.waiting(pop_plain, "deleted").result() is None
-    assert id_of(pop_skip_locked(bench.ours, bench.queue)) == bench.messages[1]

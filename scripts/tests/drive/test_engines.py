@@ -18,6 +18,7 @@ from typing import Any, cast
 import pytest
 from fixture_run import cell
 from made_blocks import block_of
+from other_process import beside, line_of
 from waiting import await_true
 
 from restbench import ROOT
@@ -253,15 +254,8 @@ with namespaces.made(["service"]):
 def test_hosts_of_a_harness_that_is_gone_are_removed_and_those_of_another_stay(
     by: signal.Signals,
 ) -> None:
-    started = [sys.executable, "-c", KILLED]
-    with (
-        namespaces.made(["service"]),
-        subprocess.Popen(
-            started, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as harness,
-    ):
-        assert harness.stdout is not None
-        mark = harness.stdout.readline().strip()
+    with namespaces.made(["service"]), beside(KILLED) as harness:
+        mark = line_of(harness)
         assert len(left_of(mark)) == 3
         harness.send_signal(by)
         harness.wait()

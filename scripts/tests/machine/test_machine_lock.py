@@ -17,7 +17,7 @@ from stub_bench import Bench
 
 from restbench import cli
 from restbench.failures import EnvironmentProblem
-from restbench.machine import machine_lock
+from restbench.machine import machine_lock, watch
 from restbench.store import store
 from restbench.store.store import Run
 from tools.bench_growth import bench_growth
@@ -38,7 +38,7 @@ time.sleep(600)
 @contextmanager
 def held(name: str) -> Iterator[subprocess.Popen[str]]:
     """By another process."""
-    of_lock = {machine_lock.VARIABLE: name}
+    of_lock = {watch.MACHINE: name}
     with beside(HOLDER, "restbench", "run", "thesis", **of_lock) as holder:
         assert line_of(holder) == "held"
         yield holder
@@ -47,7 +47,7 @@ def held(name: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture
 def name(monkeypatch: pytest.MonkeyPatch) -> str:
     chosen = f"restbench-tests-{os.getpid()}-lock"
-    monkeypatch.setenv(machine_lock.VARIABLE, chosen)
+    monkeypatch.setenv(watch.MACHINE, chosen)
     return chosen
 
 

@@ -1,4 +1,5 @@
-"""Children die with the harness; CPU time and trees are what the kernel says."""
+"""Children that are stopped are gone; CPU time and trees are what the kernel says. That they die
+with the harness is a matter of their guardian (`test_watch`)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from harness_at_work import gone
-from other_process import SLEEPS, beside, line_of
+from other_process import SLEEPS
 from waiting import await_true
 
 from restbench.machine import process
@@ -41,19 +42,6 @@ def after(work: str) -> list[str]:
 def await_program(pid: int) -> None:
     """Wait until `setpriv` and `taskset` have become the program itself."""
     assert await_true(lambda: "sleep" in " ".join(psutil.Process(pid).cmdline()[:3]))
-
-
-def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
-    script = (
-        "import sys, time, pathlib; from restbench.machine import process;"
-        f"log = pathlib.Path({str(tmp_path / 'log')!r});"
-        f"p = process.start(process.bound_to_us({SLEEPER!r}), log);"
-        "print(p.pid, flush=True); time.sleep(600)"
-    )
-    with beside(script) as harness:
-        child = int(line_of(harness))
-        await_program(child)
-    assert await_true(lambda: gone(child))
 
 
 def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path: Path) -> None:

@@ -161,13 +161,6 @@ def test_a_database_that_is_gone_leaves_a_gap_and_no_error(tmp_path: Path) -> No
     assert path.read_text() == ""
 
 
-def test_the_monitor_may_change_nothing(connect: monitor.Connect) -> None:
-    with closing(connect()) as looking:
-        for statement in ("DELETE FROM messages.message", "SELECT body FROM messages.message"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                looking.execute(statement.encode())
-
-
 def test_the_servers_own_log_tells_of_its_checkpoints(
     server: Database, connect: monitor.Connect
 ) -> None:

@@ -45,7 +45,7 @@ def owner(*ends_kib: float) -> Mock:
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
-    monkeypatch.setattr(resources, "PROC", tmp_path)
+    monkeypatch.setattr(process, "PROC", tmp_path)
 
     def write(pid: int, file: str, text: str) -> None:
         (tmp_path / str(pid)).mkdir(exist_ok=True)
@@ -136,6 +136,6 @@ def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
     line = ["sh", "-c", script]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         assert parent.stdout.readline() == b"done\n"
-        found = resources.field_sums((parent.pid,), "io", ("wchar",))
+        found = process.field_sums((parent.pid,), "io", ("wchar",))
         parent.stdin.close()
     assert found is not None and found[0] >= 1_000_000

@@ -10,7 +10,7 @@ import pytest
 from experiment_file import FIGURE, MINIMAL, MIXED, loaded
 
 from restbench.drive import logs
-from restbench.drive.payload import files_of, logs_payload, payload_of, requests_of
+from restbench.drive.payload import files_of, logs_payload, path_of, payload_of
 from restbench.experiment import experiment
 from restbench.experiment.level import Logs
 from restbench.failures import BadConfiguration
@@ -73,10 +73,10 @@ def test_the_contracts_examples_have_the_oracles_answers() -> None:
 def test_a_level_of_logs_is_sent_to_its_own_workload_and_has_no_kernel(tmp_path: Path) -> None:
     mixed = loaded(tmp_path, OF_LOGS)
     assert [mixed.workload(level) for level in mixed.levels] == ["matrix", "logs"]
-    requests = requests_of(mixed, "logs-low")
-    assert requests.path("pinned", "loops") == "/logs/pinned"
-    assert requests_of(mixed, "low").path("pinned", "loops") == "/matrix/pinned?kernel=loops"
     payload = payload_of(mixed, "logs-low")
+    assert path_of(payload.workload, "pinned", "loops") == "/logs/pinned"
+    matrix = payload_of(mixed, "low").workload
+    assert path_of(matrix, "pinned", "loops") == "/matrix/pinned?kernel=loops"
     assert files_of(mixed, "logs-low", Path) == {
         Path("logs-low/body-rest.json"): payload.body_rest,
         Path("logs-low/answer-rest.json"): payload.answer_rest,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import Done
 from stub_bench import Bench, Ran
-from waiting import PATIENCE_S
+from waiting import await_true
 
 from restbench.analyse import measures
 from restbench.store import exported
@@ -64,9 +64,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Traced:
     file = bench.folder / "trace.toml"
     file.write_text(EXPERIMENT)
     started = bench.start("run", str(file), "--profile", "p")
-    deadline = time.monotonic() + PATIENCE_S
-    while not _begun(bench.folder) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    await_true(lambda: _begun(bench.folder))
     # Not in the first third, with which the last is compared.
     time.sleep(0.4 * SECONDS)
     stubs = bench.running("stub_service.py")

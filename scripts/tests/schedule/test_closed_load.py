@@ -60,7 +60,7 @@ def test_a_load_by_wrk_that_fails_costs_its_cell_no_trial(
     service = SimpleNamespace(service=SimpleNamespace(pids=tuple))
     payload = SimpleNamespace(body=lambda _id: b"{}")
     monkeypatch.setattr(here, "running", lambda _cell: service)
-    monkeypatch.setattr(here, "requests", lambda _cell: SimpleNamespace(payloads={"": payload}))
+    monkeypatch.setattr(here, "requests", lambda _cell: {"": payload})
     monkeypatch.setattr(here, "url", lambda _cell: "http://127.0.0.1")
     monkeypatch.setattr(type(here.run), "cores", lambda _run: SimpleNamespace(own_load=None))
     counts = iter(([5.0], [8.0]))

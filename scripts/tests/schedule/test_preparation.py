@@ -57,9 +57,8 @@ def warmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warmed:
     """Warms cells up on a service; the cells that had a short load, in order."""
 
     def requests(which: Cell) -> Any:
-        payload = SimpleNamespace(work=WORK[which.complexity])
         workload = "logs" if which is LOGS else "matrix"
-        return SimpleNamespace(workload=workload, payloads={"one": payload})
+        return {"one": SimpleNamespace(work=WORK[which.complexity], workload=workload)}
 
     def warm(service: Service, *cells: Cell, most_s: float = 40.0) -> list[Cell]:
         order = SimpleNamespace(profile=SimpleNamespace(warm_max_s={"java": most_s}))
@@ -172,7 +171,7 @@ class Answers:
         asked_for = order()
         asked_for.profile.warm_max_s = {"java": 40.0}
         here = block_of(folder, asked_for, [TrialGroup("all", (SERIAL, PINNED))], number, up=up)
-        matrix = SimpleNamespace(workload="matrix", payloads={"one": SimpleNamespace(work=1)})
+        matrix = {"one": SimpleNamespace(workload="matrix", work=1)}
         here.requests = lambda _cell: matrix
         here.load.trial = self.trial
         return here

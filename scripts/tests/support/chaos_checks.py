@@ -6,12 +6,12 @@ import csv
 import fcntl
 import os
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from chaos_harness import Harness
 from chaos_victims import ENDS, children, guardians
+from waiting import await_true
 
 from restbench.analyse import measures
 from restbench.store.store import Run
@@ -42,9 +42,8 @@ def check_end(harness: Harness, killed: str | None) -> None:
 
 def check_nothing_left(harness: Harness) -> None:
     """After a harness has ended, however it did: no process, port, lock or temporary file."""
-    deadline = time.monotonic() + SETTLED_S
-    while (left := "; ".join(_left(harness))) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    await_true(lambda: not any(_left(harness)), SETTLED_S)
+    left = "; ".join(_left(harness))
     require(not left, f"left behind: {left}")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
+import psutil
 from chaos_harness import Harness
 
-from restbench.machine import guardian
+from restbench.machine import guardian, watch
 from restbench.machine.watch import GUARDIAN_VARIABLE
 
 #: What ends the harness itself: whether its whole group gets the signal, and which.
@@ -55,14 +55,18 @@ def _killed(harness: Harness, kind: str, pick: float) -> str | None:
     if not found:
         return None
     victim = sorted(found)[int(pick * len(found))]
-    name = f"{kind} {_comm(victim)}"
+    name = f"{kind} {watch._name(victim)}"
     guardian.kill([victim])
     return name
 
 
 def _started(harness: Harness, known_by: str) -> list[int]:
-    parts = known_by.split("|")
-    return [pid for pid in children(harness) if any(each in _command(pid) for each in parts)]
+    parts, ours = known_by.split("|"), children(harness)
+    return [
+        each.pid
+        for each in psutil.process_iter(["cmdline"])
+        if each.pid in ours and any(part in " ".join(each.info["cmdline"] or ()) for part in parts)
+    ]
 
 
 def children(harness: Harness) -> list[int]:
@@ -72,24 +76,8 @@ def children(harness: Harness) -> list[int]:
 
 def guardians(harness: Harness) -> list[int]:
     """Those that wait for the harness to end."""
-    wanted = f"{GUARDIAN_VARIABLE}={harness.pid}-".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and wanted in _read(entry / "environ"):
-            found.append(int(entry.name))
-    return found
-
-
-def _command(pid: int) -> str:
-    return _read(Path(f"/proc/{pid}/cmdline")).replace(b"\0", b" ").decode(errors="replace")
-
-
-def _comm(pid: int) -> str:
-    return _read(Path(f"/proc/{pid}/comm")).decode(errors="replace").strip()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    return [
+        each.pid
+        for each in psutil.process_iter(["environ"])
+        if (each.info["environ"] or {}).get(GUARDIAN_VARIABLE, "").startswith(f"{harness.pid}-")
+    ]

@@ -51,7 +51,6 @@ class Stub(ThreadingHTTPServer):
         self.health: dict[str, Any] = {}  # beyond what every stub tells
         self.counted: Counter[tuple[str, int]] = Counter()
         self.loaded: Counter[str] = Counter()
-        self.in_flight = 0
         self.lock = threading.Lock()
         self.turn = threading.Lock()
 
@@ -67,7 +66,7 @@ class Stub(ThreadingHTTPServer):
             f'restbench_requests_total{{workload="matrix",strategy="{s}",status="{c}"}} {n}'
             for (s, c), n in self.counted.items()
         ]
-        return "\n".join([*lines, f"restbench_requests_in_flight {self.in_flight}", ""])
+        return "\n".join([*lines, ""])
 
 
 @contextmanager
@@ -120,11 +119,8 @@ class Handler(BaseHTTPRequestHandler):
                 *stub_queues.answer(self.path, request, self.server.faults.get("serial", ""))
             )
             return
-        with self.server.lock:
-            self.server.in_flight += 1
         status, body = self.work(strategy, request)
         with self.server.lock:
-            self.server.in_flight -= 1
             self.server.counted[strategy, status] += 1
         self.answer(status, body)
 
