@@ -117,15 +117,15 @@ def browse_runs(
     ] = False,
 ) -> None:
     """Write results/index.html: all runs as one page."""
-    found = site.find(store.RESULTS)
-    for line in found.left_out:
+    found, left_out = site.find(store.RESULTS)
+    for line in left_out:
         console.print(f"left out  {line}", soft_wrap=True)
-    if not found.runs:
+    if not found:
         none = f"{store.RESULTS}: no run to show yet; 'restbench run' makes one"
         console.print(none, soft_wrap=True)
         return
-    page = site.write(store.RESULTS, found)
-    console.print(f"browser   {page}  ({counted(len(found.runs), 'run')})", soft_wrap=True)
+    page = site.write(store.RESULTS, found, left_out)
+    console.print(f"browser   {page}  ({counted(len(found), 'run')})", soft_wrap=True)
     if open_page and not webbrowser.open(page.as_uri()):
         note("no web browser could be opened here: open the page by hand")
 

@@ -35,7 +35,7 @@ Inline: TypeAlias = str | Link | tuple[str | Link, ...]
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a table that has links or a tone; a plain field is a `str`."""
+    """A field of a table."""
 
     content: Inline
     tone: str = ""
@@ -51,12 +51,12 @@ class Column(Generic[T]):
     is_number: bool = False
     meaning: str = ""
 
-    def field(self, of: T) -> Field | str:
+    def field(self, of: T) -> Field:
         """The field of this column in the row of an object."""
         value = self.value(of)
         if isinstance(value, Field):
             return value
-        return Field(value) if isinstance(value, Link) else readable(value)
+        return Field(value if isinstance(value, Link) else readable(value))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Table:
 
     caption: str
     columns: tuple[Column[Any], ...]
-    rows: tuple[tuple[Field | str, ...], ...]
+    rows: tuple[tuple[Field, ...], ...]
 
     def only(self, places: Iterable[int]) -> Table:
         """The table with these columns only, without rows whose last such field is empty."""
@@ -163,36 +163,20 @@ def remarks(row: Row) -> Field:
     return warning(wording.remarks(row), row.warnings)
 
 
-def words(field: Field | str) -> str:
+def words(field: Field) -> str:
     """The text of a field."""
-    content = field.content if isinstance(field, Field) else field
-    parts = content if isinstance(content, tuple) else (content,)
+    parts = field.content if isinstance(field.content, tuple) else (field.content,)
     return "".join(each.text if isinstance(each, Link) else each for each in parts)
 
 
 def markdown(part: Table) -> str:
-    """A table in Markdown; numbers are aligned to the right."""
+    """A table in Markdown, without its links; numbers are aligned to the right."""
     head = [each.heading for each in part.columns]
     marks = ["---:" if each.is_number else "---" for each in part.columns]
     body = [
-        [
-            _inline(each.content if isinstance(each, Field) else each)
-            .replace("|", "\\|")
-            .replace("\n", " ")
-            for each in row
-        ]
-        for row in part.rows
+        [words(each).replace("|", "\\|").replace("\n", " ") for each in row] for row in part.rows
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
-
-
-def _inline(content: Inline) -> str:
-    """Links to files stay links; links within the page become plain text."""
-    if isinstance(content, tuple):
-        return "".join(map(_inline, content))
-    if isinstance(content, Link):
-        return content.text if content.href.startswith("#") else f"[{content.text}]({content.href})"
-    return content
 
 
 def section(

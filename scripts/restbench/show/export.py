@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from restbench.analyse import estimates, factorial, limits, long_windows, predecessor, trace
+from restbench.analyse import estimates, limits, long_windows, predecessor, trace
 from restbench.analyse.exported import block_entries, cell_entry
+from restbench.analyse.factorial import Factorial
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
-from restbench.failures import CellsFailed
 from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import findings, microbench_text, views
+from restbench.show.kinds import factorial
 from restbench.store import exported, quoted, store
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
@@ -58,11 +59,8 @@ def judge_again(run: Run) -> None:
 
 
 def _effects(definition: Experiment, rows: Sequence[Row]) -> dict[str, Any] | None:
-    try:
-        found = factorial.of_run(definition, rows)
-    except CellsFailed:  # the page says why
-        return None
-    return None if found is None else found.to_json()
+    found = factorial.of(definition, rows)
+    return found.to_json() if isinstance(found, Factorial) else None
 
 
 def _answered(run: Run, found: RunExport) -> RunExport:

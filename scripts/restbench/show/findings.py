@@ -21,7 +21,6 @@ from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
 T = TypeVar("T")
-Charts: TypeAlias = Iterable[Chart | None]
 Records: TypeAlias = Sequence[Mapping[str, object]] | Mapping[str, object]
 
 
@@ -88,7 +87,7 @@ class View(Generic[T]):
     """The answer on the first screen; empty where the run has none of this kind."""
     sure: Callable[[T], str] = lambda _its: ""
     """How sure the sentence is."""
-    charts: Callable[[T], Charts] = lambda _its: ()
+    charts: Callable[[T], Iterable[Chart | None]] = lambda _its: ()
     """The charts. If the view's sentence is the answer, the first one stands next to it."""
     terminal: Callable[[T], Iterable[Table | str]] = lambda _its: ()
     """Tables and lines that replace the usual table with a line per cell."""

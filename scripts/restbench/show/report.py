@@ -16,7 +16,7 @@ from restbench.failures import counted
 from restbench.machine import machine
 from restbench.show import views
 from restbench.show.charts import theme
-from restbench.show.document import Field, Figure, Section, words
+from restbench.show.document import Figure, Section, words
 from restbench.show.findings import Findings
 from restbench.show.parts import cells, claims, evidence
 from restbench.store.quoted import AnswerEntry
@@ -85,7 +85,6 @@ def _template() -> jinja2.Template:
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["spec"] = _spec
     environment.filters["is_long"] = lambda field: len(words(field)) > _LONG
-    environment.filters["as_field"] = lambda each: each if isinstance(each, Field) else Field(each)
     return environment.get_template("report.html.jinja")
 
 

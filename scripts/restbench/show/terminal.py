@@ -62,12 +62,8 @@ def drawn(shown: doc.Table, wrapped: Collection[str] | None = None) -> rich.Tabl
         rest: OverflowMethod = "ellipsis" if stays else "fold"
         made.add_column(Text(column.heading), justify=justify, no_wrap=stays, overflow=rest)
     for row in shown.rows:
-        made.add_row(*map(_field, row))
+        made.add_row(*(Text(doc.words(each), _STYLES[each.tone]) for each in row))
     return made
-
-
-def _field(field: doc.Field | str) -> Text:
-    return Text(doc.words(field), style=_STYLES[field.tone] if isinstance(field, doc.Field) else "")
 
 
 def _tables(found: Findings) -> Sequence[RenderableType]:

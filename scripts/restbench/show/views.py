@@ -75,7 +75,6 @@ def _charts(found: Findings) -> list[theme.Chart | None]:
         overview.chart(found.rows) if asks else None,
         claims.chart(found.run.claims),
         *others,
-        course.stages(found.rows),
         course.windows(found.run.series, [row.cell for row in found.rows]),
     ]
 

@@ -34,7 +34,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for day in range(1, 9):
         level = (300 if day < 5 else 200) * (1 + 0.01 * (day % 2))
         lay_down(folder, day, of_level({"java serial low 10": level}), commit="c0de")
-    site.write(folder, site.find(folder))
+    site.write(folder, *site.find(folder))
     return folder
 
 
@@ -44,7 +44,7 @@ def address(results: Path) -> str:
 
 
 def test_a_run_of_two_builds_has_both_commits(results: Path) -> None:
-    runs: list[dict[str, Any]] = document(site.find(results).runs)["runs"]
+    runs: list[dict[str, Any]] = document(*site.find(results))["runs"]
     assert runs[0]["builds"] == {}
     assert runs[-1]["builds"] == {
         "A": {"commit": "a" * 12, "dirty": False},

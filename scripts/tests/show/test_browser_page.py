@@ -39,7 +39,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs_with_a_step(folder)
     (folder / "2026-11-30").mkdir()
     (folder / "2026-11-30" / "run.json").write_text('{"form": 0}')
-    site.write(folder, site.find(folder))
+    site.write(folder, *site.find(folder))
     return folder
 
 
@@ -240,7 +240,7 @@ def test_runs_without_a_common_cell_are_not_offered_for_comparison(
     lay_down(tmp_path, 1, of_level({SERIAL: 300}), commit="aaaa")
     lay_down(tmp_path, 2, of_level({SERIAL: 310}), commit="bbbb")
     lay_down(tmp_path, 3, of_level({PINNED: 200}), commit="cccc")
-    site.write(tmp_path, site.find(tmp_path))
+    site.write(tmp_path, *site.find(tmp_path))
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())
     assert texts(page, ".run .links a") == [
@@ -266,7 +266,7 @@ def test_wrong_answers_failures_and_other_sizes_come_before_any_speed(
     next(each for each in told["cells"] if each.get("mix"))["mix"][0]["shape"]["rows"] = 31
     write_json(later.exported_file, told)
     later.trials.path.unlink()
-    site.write(tmp_path, site.find(tmp_path))
+    site.write(tmp_path, *site.find(tmp_path))
     expected = compare(Run(tmp_path / FIRST), later, "throughput_per_s", 0.05).lines
     page = browser.new_page()
     page.goto(f"{(tmp_path / 'index.html').as_uri()}#view=compare")

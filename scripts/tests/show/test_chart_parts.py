@@ -136,6 +136,16 @@ def test_a_long_window_is_drawn_in_steps_that_keep_its_mean_and_its_gaps() -> No
     assert course.windows([entry], []) is None
 
 
+def test_windows_of_one_strategy_in_one_panel_do_not_look_alike() -> None:
+    cells = [cell("java serial low 10"), cell("java serial low 10 delay_ms=20")]
+    entries = [
+        SeriesEntry(cell=each.id, column="mean_ms", step_s=0.1, values=(1.0,)) for each in cells
+    ]
+    chart = course.windows(entries, cells)
+    assert chart and len(chart.panels) == 1
+    assert chart.series and len({*chart.series.values()}) == 2
+
+
 def test_a_point_over_blocks_has_an_interval_from_three_on() -> None:
     assert lines.mean_point(1, [2.0, 8.0]) == lines.Point(1, 4.0)
     low, high = lines.mean_point(1, [2.0, 4.0, 8.0]).ends

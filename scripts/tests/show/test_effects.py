@@ -8,6 +8,7 @@ from drawn import data_of
 
 from restbench.analyse.factorial import Factorial
 from restbench.show.charts import theme
+from restbench.show.document import Table, words
 from restbench.show.kinds import factorial as shown
 
 
@@ -19,6 +20,10 @@ def seven_factors() -> Factorial:
         generators=["D=AB", "E=AC", "F=BC", "G=ABC"],
         model="additive",
     )
+
+
+def texts(table: Table) -> list[tuple[str, ...]]:
+    return [tuple(map(words, row)) for row in table.rows]
 
 
 def test_the_study_in_words() -> None:
@@ -54,7 +59,7 @@ def test_effects_that_multiply_are_ratios() -> None:
     assert "pool_threads (0.011)" in said
     assert said.endswith("; ratios below 1.401 could not be detected.")
     row = ("B", "pool_threads", "0.011", "0.009 … 0.015", "49.9", "< 0.001")
-    assert row in shown.effect_table(of(PROCESSORS)).rows
+    assert row in texts(shown.effect_table(of(PROCESSORS)))
 
 
 def test_one_run_a_cell_has_no_word_of_significance() -> None:
@@ -78,22 +83,22 @@ def test_the_tables_have_every_number() -> None:
     table = shown.effect_table(of(STUDY, blocks=True))
     heads = [each.heading for each in table.columns]
     assert heads == ["Sign", "Effect", "q", "95 % interval", "Share %", "p (Holm)"]
-    assert table.rows == (
+    assert texts(table) == [
         ("I", "mean", "579", "", "", ""),
         ("A", "instances", "-3.07", "-7.88 … 1.74", "13.2", "0.203"),
         ("B", "pool_threads", "-4.37", "-9.18 … 0.433", "26.8", "0.203"),
         ("AB", "instances × pool_threads", "-4.22", "-9.02 … 0.590", "24.9", "0.203"),
         ("", "between blocks", "", "", "2.7", ""),
         ("", "between runs of one cell", "", "", "32.4", ""),
-    )
+    ]
     signs = shown.sign_table(of(STUDY))
     assert [each.heading for each in signs.columns][-3:] == [
         "Mean", "95 % interval", "95 % for a new run",
     ]  # fmt: skip
-    assert signs.rows[:2] == (
+    assert texts(signs)[:2] == [
         ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582", "574 … 591", "566 … 599"),
         ("instances 2, pool_threads 20", "1", "1", "-1", "-1", "585", "577 … 593", "568 … 601"),
-    )
+    ]
     once = shown.sign_table(of([(15,), (45,), (25,), (75,)], model="additive"))
     assert [each.heading for each in once.columns] == ["Cell", "I", "A", "B", "AB", "Mean"]
 

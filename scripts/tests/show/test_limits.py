@@ -267,6 +267,14 @@ def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
     )
 
 
+def test_techniques_of_two_services_at_one_size_do_not_look_alike(run: Run) -> None:
+    java = next(each for each in shown.of(told_of(run)) if each.cell == CELL)
+    both = [java, replace(java, cell=CELL.model_copy(update={"service": "python"}))]
+    for chart in (shown.limits_chart(both, OBJECTIVE), shown.steps_chart(both, OBJECTIVE)):
+        assert chart and chart.series
+        assert len({*chart.series.values()}) == 2
+
+
 def test_limits_of_fewer_blocks_are_said_to_have_no_interval(run: Run) -> None:
     found = shown.of(told_of(run))
     whole = next(each for each in found if each.cell == CELL)

@@ -22,7 +22,7 @@ from restbench.judge import claims
 from restbench.show import files, report, terminal
 from restbench.show.charts import npb as pictures
 from restbench.show.charts import theme
-from restbench.show.document import Field, Link, Table
+from restbench.show.document import Link, Table
 from restbench.show.kinds import npb
 from restbench.store import store
 
@@ -46,7 +46,7 @@ def line_of(rows: list[Row], kernel: str, npb_class: str) -> list[str]:
     assert section is not None
     tables = [each for each in section.parts if isinstance(each, Table)]
     for fields in tables[0].rows:
-        texts = [each.content if isinstance(each, Field) else each for each in fields]
+        texts = [each.content for each in fields]
         if isinstance(texts[0], Link) and (texts[0].text, texts[1]) == (kernel, npb_class):
             return [each if isinstance(each, str) else "" for each in texts]
     raise AssertionError(f"no row of {kernel} {npb_class}")

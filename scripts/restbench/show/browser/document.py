@@ -153,7 +153,7 @@ def _run(
         "page": listed.page,
         "copies": [[each.folder, each.page] for each in listed.copies],
         "sentence": run.answer.sentence if run.answer else "",
-        "claims": [[each.id, each.verdict, each.headline, each.text] for each in run.claims],
+        "claims": [each.verdict for each in run.claims],
         "cells": [
             _cell(run, row, each, tables)
             | {"values": [_metric(row, each, name) for name in metrics]}
@@ -229,7 +229,7 @@ def _families(runs: Sequence[Mapping[str, Any]], metric: int) -> Iterable[Family
 
 def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
     ratio = [found.ratio.estimate, found.ratio.low, found.ratio.high]
-    numbers = [float(f"{each:.5g}") for each in ratio]
+    numbers = [wording.rounded(each, 5) for each in ratio]
     return {"before": runs[found.at - 1], "after": runs[found.at], "ratio": numbers}
 
 

@@ -7,8 +7,8 @@ disk shows the same as a web server. Pages of kept runs load their style and scr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -28,16 +28,9 @@ ASSETS = "assets"
 _SCRIPTS = ("dom", "state", "filters", "runs", "cells", "trend", "welch", "compare", "main")
 
 
-@dataclass(frozen=True)
-class RunListing:
-    """The runs of a folder, and a line about each that cannot be shown."""
-
-    runs: tuple[ListedRun, ...]
-    left_out: tuple[str, ...]
-
-
-def find(results: Path) -> RunListing:
-    """Every run of the folder with a `run.json` of a form that this version reads."""
+def find(results: Path) -> tuple[list[ListedRun], list[str]]:
+    """Every run of the folder with a `run.json` of a form that this version reads, and a line about
+    each run that cannot be shown."""
     named = {path.parent for name in ("manifest", "run") for path in results.glob(f"*/{name}.json")}
     runs, left_out = [], []
     for folder in sorted(each for each in named if not each.is_symlink()):
@@ -48,8 +41,7 @@ def find(results: Path) -> RunListing:
     # Each run once: a kept copy is listed with its original where the folder has both.
     runs.sort(key=lambda each: each.folder != each.run.run)
     same = grouped(runs, lambda each: each.run.run).values()
-    once = tuple(replace(first, copies=tuple(copies)) for first, *copies in same)
-    return RunListing(once, tuple(left_out))
+    return [replace(first, copies=tuple(copies)) for first, *copies in same], left_out
 
 
 def _listed(run: Run) -> ListedRun:
@@ -66,10 +58,10 @@ def _listed(run: Run) -> ListedRun:
         ) from error
 
 
-def write(results: Path, found: RunListing) -> Path:
+def write(results: Path, runs: Sequence[ListedRun], left_out: Sequence[str]) -> Path:
     """Write the page and its assets; returns the page."""
     assets = write_page_assets(results)
-    data = json.dumps(document(found.runs, found.left_out), separators=(",", ":"))
+    data = json.dumps(document(runs, left_out), separators=(",", ":"))
     write_text(assets / "runs.js", f"const DATA = {data};\n")
     scripts = _joined(f"browser/{name}.js" for name in _SCRIPTS)
     write_text(assets / "browser.js", f'"use strict";\n{scripts}')

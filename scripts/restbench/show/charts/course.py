@@ -120,7 +120,7 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
         courses,
         lambda of: f"{panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",
     )
-    styles = {study.technique(cell): theme.STYLES[cell.strategy] for cell, _ in courses}
+    styles = theme.technique_styles([cell for cell, _ in of] for of in panels.values())
     if not panels:
         return None
     caption = (

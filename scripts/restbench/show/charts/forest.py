@@ -99,9 +99,7 @@ def _description(panel: Panel) -> str:
 
 
 def _shown(entry: Entry) -> str:
-    if entry.value is None:
-        return "no number"
-    return wording.with_ends(entry.value, *(entry.interval or (None, None)))
+    return wording.with_ends(entry.value, *(entry.interval or (None, None))) or "no number"
 
 
 def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:

@@ -90,14 +90,11 @@ def chart(  # noqa: PLR0913 - a chart has that many words
     )
 
 
-def measured(row: Row, metric: str, x: float, **others: Any) -> Point:
-    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings; `others`
-    are fields of the point."""
-    known = row.interval(metric)
-    usual: dict[str, Any] = {"y": row.value(metric), "cell": row.cell.id}
-    usual |= {"interval": (known.low, known.high) if known else None}
-    usual |= {"doubtful": bool(row.warnings), "note": wording.remarks(row)}
-    return Point(x, **(usual | others))
+def measured(row: Row, metric: str, x: float, name: str = "") -> Point:
+    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings."""
+    known, note = row.interval(metric), wording.remarks(row)
+    ends = (known.low, known.high) if known else None
+    return Point(x, row.value(metric), ends, bool(row.warnings), row.cell.id, name, note)
 
 
 def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:

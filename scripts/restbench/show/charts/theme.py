@@ -10,7 +10,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -21,6 +21,8 @@ import altair as alt
 import vl_convert
 from altair.utils.schemapi import disable_debug_mode
 
+from restbench.experiment.cell import Cell
+from restbench.judge import study
 from restbench.show.wording import rounded_record
 
 # A chart is validated once as a whole, in `spec`, and not each of its parts when it is built.
@@ -204,6 +206,17 @@ def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
 
     stroke, shape = alt.Stroke("series:N"), alt.Shape("series:N")
     return stroke.scale(scale(0)).legend(legend), shape.scale(scale(1)).legend(legend)
+
+
+def technique_styles(panels: Iterable[Iterable[Cell]]) -> dict[str, int]:
+    """By technique the number of its style in a chart of these panels: that of its strategy, or,
+    where two techniques of a panel would then look alike, one of its own."""
+    found, is_alike = dict[str, int](), False
+    for panel in panels:
+        its = {study.technique(cell): STYLES.get(cell.strategy, 0) for cell in panel}
+        is_alike |= len({*its.values()}) < len(its)
+        found |= its
+    return {label: number for number, label in enumerate(found)} if is_alike else found
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from restbench.analyse import tiers
 from restbench.analyse.bottleneck import knee
@@ -183,7 +184,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     a line per technique. Families with one number of users are left out."""
     several = (each for each in known if len(each.levels) > 1)
     panels = grouped(several, lambda family: wording.panel_name(family.cell))
-    styles = _styles(panels.values())
+    styles = theme.technique_styles([each.cell for each in of] for of in panels.values())
     caption = (
         "Solid lines: measured, with 95 % intervals over blocks. A hollow symbol: the prediction "
         f"is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed lines: predicted from "
@@ -205,17 +206,6 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     ]
 
 
-def _styles(panels: Iterable[Sequence[Family]]) -> dict[str, int]:
-    """The style of each technique: that of its strategy, or, where two techniques of a panel would
-    then look alike, one of its own."""
-    found, is_alike = dict[str, int](), False
-    for panel in panels:
-        its = {study.technique(of.cell): theme.STYLES.get(of.cell.strategy, 0) for of in panel}
-        is_alike |= len({*its.values()}) < len(its)
-        found |= its
-    return {label: number for number, label in enumerate(found)} if is_alike else found
-
-
 def _panel(
     name: str, y_label: str, of: Sequence[Family], metric: str, styles: Mapping[str, int]
 ) -> Panel:
@@ -234,10 +224,8 @@ def _panel(
 
 
 def _point(level: Level, metric: str) -> Point:
-    return lines.measured(
-        level.row,
-        metric,
-        level.row.cell.users,
+    return replace(
+        lines.measured(level.row, metric, level.row.cell.users),
         y=level.per_s if metric == "throughput_per_s" else level.response_ms,
         doubtful=abs(level.off) > tiers.MODEL_TOLERANCE,
         note="; ".join(level.notes),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
@@ -12,7 +13,9 @@ import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse import factorial
 from restbench.analyse.factorial import Effect, Factorial
+from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
+from restbench.experiment.experiment import Experiment
 from restbench.failures import CellsFailed
 from restbench.judge import trust
 from restbench.show import document as doc
@@ -28,10 +31,10 @@ _STYLES = {"effect": 0, "unexplained": 6}
 _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
-def of(found: Findings) -> Factorial | str | None:
-    """The effects of the run's design; why there are none; None without a design."""
+def of(definition: Experiment, rows: Sequence[Row]) -> Factorial | str | None:
+    """The effects of a run's design; why there are none; None without a design."""
     try:
-        return factorial.of_run(found.definition, found.rows)
+        return factorial.of_run(definition, rows)
     except CellsFailed as error:
         return str(error)
 
@@ -267,7 +270,7 @@ def _scatter(label: str, xs: list[float], residuals: list[float]) -> theme.View:
 
 
 VIEW = View(
-    of,
+    lambda found: of(found.definition, found.rows),
     page,
     lambda its: sentence(its) if isinstance(its, Factorial) else "",
     lambda its: sure(its) if isinstance(its, Factorial) else "",

@@ -195,7 +195,7 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     """The table of one service: a line per framework, size and number of users."""
     costs = _costs([load for load in known if load.cell.service == service])
     made = doc.table(f"{service.capitalize()}: frameworks", _COLUMNS, costs)
-    gone = ("japronto", *[""] * (len(_COLUMNS) - 2), _JAPRONTO)
+    gone = tuple(map(doc.Field, ("japronto", *[""] * (len(_COLUMNS) - 2), _JAPRONTO)))
     return replace(made, rows=(*made.rows, gone)) if service == "python" else made
 
 

@@ -200,7 +200,7 @@ def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | 
         f"Objective: {objective}. Geometric mean over blocks with its 95 % interval. A hollow "
         "symbol: too few blocks for an interval.",
         forest.panels(panels, "Requests per second", _entry, reference=None),
-        {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found},
+        _styles(found),
     )
 
 
@@ -220,9 +220,11 @@ def _entry(each: Limit) -> forest.Entry:
 def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """A panel per complexity, a line per technique, a point per step; None without a point."""
     panels: dict[str, list[Line]] = {}
+    styles = _styles(found)
     for each in found:
         if points := _points(each, objective.percentile):
-            line = Line(study.technique(each.cell), theme.STYLES[each.cell.strategy], points)
+            name = study.technique(each.cell)
+            line = Line(name, styles[name], points)
             panels.setdefault(each.cell.complexity, []).append(line)
     return lines.chart(
         "open-load",
@@ -237,6 +239,11 @@ def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | N
         "Requests offered per second",
         is_log=True,
     )
+
+
+def _styles(found: Sequence[Limit]) -> dict[str, int]:
+    groups = grouped((each.cell for each in found), lambda cell: cell.complexity)
+    return theme.technique_styles(groups.values())
 
 
 def _points(limit: Limit, percent: int) -> tuple[Point, ...]:

@@ -21,7 +21,7 @@ from restbench.judge.trust import blocks_of
 from restbench.observe.evidence import ADAPTIVE_STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest, lines, theme
+from restbench.show.charts import course, forest, lines, theme
 from restbench.show.charts.lines import Line, Panel
 from restbench.show.findings import Findings, View
 from restbench.show.parts import claims
@@ -115,9 +115,10 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
 
 
 def charts(found: Findings) -> list[theme.Chart | None]:
-    """What choosing costs, then the figures by the study's numbers."""
+    """What choosing costs, the figures by the study's numbers, and where the time goes."""
     drawn = (chart(each, found.definition, found.rows) for each in found.definition.figures)
-    return [*map(chart_of, _choosing(found.run.claims)), *drawn]
+    choice = map(chart_of, _choosing(found.run.claims))
+    return [*choice, *drawn, course.stages(found.rows)]
 
 
 def chart_of(claim: ClaimEntry) -> theme.Chart | None:
@@ -233,7 +234,7 @@ def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
     for label, cells in grouped(shown, lambda cell: _label(plot, cell)).items():
         ranked = sorted(cells, key=plot.x_of)
         points = (
-            lines.measured(plot.rows[cell], metric, plot.x_of(cell), name=wording.cell_name(cell))
+            lines.measured(plot.rows[cell], metric, plot.x_of(cell), wording.cell_name(cell))
             for cell in ranked
         )
         found.append(Line(label, _style(plot, ranked[0]), tuple(points)))

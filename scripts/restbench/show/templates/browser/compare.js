@@ -91,7 +91,7 @@ const CLASSES = { worse: "bad", better: "good" };
 const compareColumns = (metric) => [
   { heading: "Cell", cell: ({ one }) => element("a", { href: address({ view: "trend", cell: one.key }) }, one.id) },
   { heading: "Verdict", cell: ({ words, change }) => element("td", { class: `prose verdict ${CLASSES[change] ?? ""}` }, words) },
-  { heading: "Second / first", cell: ({ ratio, estimate: value }) => element("td", { class: "n" }, readable(value), element("span", { class: "ends" }, ratio ? interval(ratio.low, ratio.high) : "")), number: true },
+  { heading: "Second / first", cell: ({ ratio, estimate: value }) => estimate([value, ratio?.low, ratio?.high]), number: true },
   { heading: "½ to 2 times", cell: ratioBar },
   { heading: "First", cell: ({ one }) => estimate(one.values[metric]), number: true },
   { heading: "Second", cell: ({ two }) => estimate(two.values[metric]), number: true },

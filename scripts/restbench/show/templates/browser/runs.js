@@ -29,7 +29,7 @@ function predecessor(run) {
 
 function tally(run) {
   const counts = new Map();
-  for (const [, verdict] of run.claims) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  for (const verdict of run.claims) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   return counts.size ? `Claims: ${[...counts].map(([verdict, count]) => `${count} ${verdict.replaceAll("-", " ")}`).join(", ")}` : "";
 }
 
