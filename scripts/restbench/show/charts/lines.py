@@ -152,7 +152,9 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         *([words] if len(panel.lines) == 1 else []),
     ]
     # By itself Vega writes 1 and 2 as "1.0" and "2.0"; with `format` it rounds 64 threads to 60.
-    x = x.axis(values=ticks, labelExpr="format(datum.value, ',~r')") if panel.has_ticks else x
+    label = "format(datum.value, ',~r')"
+    if panel.has_ticks:
+        x = x.axis(values=ticks, labelExpr=label, labelOverlap="greedy")
     return theme.layered(panel.title, _HEIGHT_PX, *layers, x=x, stroke=stroke)
 
 
