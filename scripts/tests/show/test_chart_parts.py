@@ -154,11 +154,13 @@ def test_a_point_over_blocks_has_an_interval_from_three_on() -> None:
 
 def test_a_tick_names_its_value_whatever_the_length_of_its_axis() -> None:
     """With a format of the axis, Vega rounded 16, 32 and 64 threads to 20, 30 and 60."""
-    points = tuple(lines.Point(x, 1.0) for x in (1, 16, 32, 64, 1500))
-    panel = lines.Panel("panel", "Speed-up", (lines.Line("async", 0, points),), has_ticks=True)
-    short = lines.Panel("short", "Speed-up", (lines.Line("async", 0, points[:4]),), has_ticks=True)
-    chart = lines.chart("name", "title", "", [panel, short], "Client threads", is_log=False)
+    points = tuple(lines.Point(x, 1.0) for x in (1, 2, 4, 5, 8, 16, 32, 64, 1500))
+    panels = [
+        lines.Panel("panel", "Speed-up", (lines.Line("async", 0, its),), has_ticks=True)
+        for its in (points[:-1], points[4:])
+    ]
+    chart = lines.chart("name", "title", "", panels, "Client threads", is_log=False)
     assert chart is not None
     texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", theme.svg(chart)))
-    assert {"16", "32", "64", "1,500"} <= texts
+    assert {"1", "4", "8", "16", "32", "64", "1,500"} <= texts, "each that has room"
     assert not {"20", "30", "60"} & texts

@@ -151,10 +151,11 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         measured.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
         *([words] if len(panel.lines) == 1 else []),
     ]
-    # By itself Vega writes 1 and 2 as "1.0" and "2.0"; with `format` it rounds 64 threads to 60.
-    label = "format(datum.value, ',~r')"
+    # By itself Vega writes 1 and 2 as "1.0" and "2.0"; with `format` it rounds 64 threads to 60. Of
+    # more values than `tickCount` it leaves out every second one.
+    label, count = "format(datum.value, ',~r')", len(ticks)
     if panel.has_ticks:
-        x = x.axis(values=ticks, labelExpr=label, labelOverlap="greedy")
+        x = x.axis(values=ticks, tickCount=count, labelExpr=label, labelOverlap="greedy")
     return theme.layered(panel.title, _HEIGHT_PX, *layers, x=x, stroke=stroke)
 
 
