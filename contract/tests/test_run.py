@@ -213,6 +213,25 @@ def test_term_comes_when_the_service_has_the_request_and_not_before(
     assert victim.returncode == -signal.SIGTERM
 
 
+def test_a_second_of_work_has_more_time_until_it_counts_as_silent(
+    victim: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the first answer took longer than every other one may take."""
+    monkeypatch.setattr(conversation, "SILENT_S", 0.3)
+
+    class IsBusy(Refuses):
+        protocol_version, status = "HTTP/1.1", 200
+
+        def body(self) -> bytes:
+            time.sleep(0.6)
+            return b"restbench_requests_in_flight 1.0\n"
+
+    with serving(IsBusy, victim.pid) as one:
+        assert try_probe(one, TERM).answer == "200 200"
+        (other,) = (each for each in PROBES if each.name == "upgrade-to-websocket")
+        assert try_probe(one, other).answer == "silent"
+
+
 def test_a_request_that_has_its_answer_before_term_proves_nothing(
     victim: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
