@@ -88,11 +88,13 @@ stop: ## end the services and the database that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## run all tests of all parts
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-robustness test-scripts test-overload lint test-beside
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target $(TESTS) 2>&1 | tee .cache/tests.log \
+	  || { printf '\n== what failed, also once (all output: .cache/tests.log) ==\n'; grep -aE '^(FAILED|ERROR) |^\[ERROR\] |\*\*\*' .cache/tests.log | cut -c 1-300; exit 2; }
 
 # Three targets run at the same time, the longest first, and make prints the output of each when it ends. The tests of the Python
 # service mostly wait for deadlines, and whole runs of the harness wait for measuring windows, so tests that only compute run at
-# a lower priority. The harness's other tests come last and use both cores.
+# a lower priority.
+TESTS := test-waiting test-robustness test-scripts test-overload test-beside lint test-java test-python
 # Maven gets no goal that packages: it would replace the jars while services of other tests run from them.
 test-java: tools-java
 	$(LOW_PRIORITY) $(MVN) -f java-service/pom.xml test spotless:check
