@@ -16,16 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from restbench_service.execution.strategies import TECHNIQUES
+
 SERVICE = Path(__file__).parents[1]
-STRATEGIES = (
-    "serial",
-    "process-per-element",
-    "process-per-request",
-    "executor-per-element",
-    "executor-per-request",
-    "adaptive",
-    "worker-pool",
-)
+STRATEGIES = tuple(TECHNIQUES)
 PER_ELEMENT = ("process-per-element", "executor-per-element")
 PER_REQUEST = ("process-per-request", "executor-per-request")
 PRELOADED = ("restbench_service.coded_workloads",)

@@ -14,7 +14,9 @@ from live_database import LiveDatabase, unused_address
 from live_service import LiveService, running, wait_until
 from service import Service
 
-STRATEGIES = ["serial", "process-per-request", "executor-per-request", "worker-pool"]
+from restbench_service.coded_workloads import WHOLE_REQUEST_STRATEGIES
+
+STRATEGIES = [*WHOLE_REQUEST_STRATEGIES]
 BOTH = ["serial", "process-per-request"]
 LOST = examples({LOST_AT_COMMIT})
 DOWN = examples({"database-down"})

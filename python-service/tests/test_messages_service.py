@@ -12,7 +12,8 @@ from live_database import LiveDatabase, fresh_name
 from live_metrics import in_flight, metric
 from live_service import Answer, LiveService, running, wait_until
 
-STRATEGIES = ("serial", "process-per-request", "executor-per-request", "worker-pool")
+from restbench_service.coded_workloads import WHOLE_REQUEST_STRATEGIES as STRATEGIES
+
 NAMED = re.compile(r"connection;dur=(\S+), database;dur=(\S+)$")
 
 

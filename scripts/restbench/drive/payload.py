@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,9 @@ def payload_of(experiment: Experiment, complexity: str) -> Payload:
     if isinstance(level, Messages):
         # Every request and answer is different: the load generator makes and checks them.
         return Payload("messages", "", "", level.work)
-    return logs_payload(level, experiment.seed)
+    if isinstance(level, Logs):
+        return logs_payload(level, experiment.seed)
+    assert_never(level)
 
 
 @lru_cache(maxsize=32)

@@ -53,6 +53,8 @@ TAKING_MESSAGES = frozenset(
         "virtual-thread-per-request",
     }
 )
+#: Those of them that work in other processes than the one with the queues of technique `memory`.
+IN_OTHER_PROCESSES = frozenset({"process-per-request", "executor-per-request"})
 
 #: The strategies that each service offers (its README, "Strategies"), with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {

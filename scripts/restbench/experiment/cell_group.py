@@ -13,6 +13,7 @@ from restbench.experiment.cell import (
     ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
     FACTORS,
+    IN_OTHER_PROCESSES,
     STRATEGIES,
     TAKING_MESSAGES,
     WITH_WORKERS,
@@ -112,8 +113,7 @@ class CellGroup(OptionalLevels):
                     f"strategy: '{strategy}' does not support messages; allowed are "
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
-            have_processes = strategy in ("process-per-request", "executor-per-request")
-            if have_processes and "memory" in self.levels("technique"):
+            if strategy in IN_OTHER_PROCESSES and "memory" in self.levels("technique"):
                 raise ValueError(
                     f"technique: 'memory' is not for {strategy}: each process has its own"
                 )

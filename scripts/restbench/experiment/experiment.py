@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar, assert_never
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -238,10 +238,15 @@ class Experiment(Strict):
         return level if isinstance(level, kind) else None
 
     def workload(self, complexity: str) -> Workload:
-        """The workload of a level's requests."""
-        if self.size(complexity, Logs):
+        """The workload of a level's requests; `matrix` for a mix and for a driver's own level."""
+        level = self.complexities.get(complexity)
+        if isinstance(level, Logs):
             return "logs"
-        return "messages" if self.size(complexity, Messages) else "matrix"
+        if isinstance(level, Messages):
+            return "messages"
+        if level is None or isinstance(level, Shape):
+            return "matrix"
+        assert_never(level)
 
     def mix(self, complexity: str) -> tuple[Kind, ...]:
         """The kinds of request of a level; none for a level of one size."""

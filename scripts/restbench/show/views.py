@@ -1,5 +1,5 @@
 """The views that an experiment can name, and what a run's views show together. Another kind of
-experiment needs a module with a VIEW, and a line in VIEWS."""
+experiment needs a module with a VIEW, and a place in _ORDER."""
 
 from __future__ import annotations
 

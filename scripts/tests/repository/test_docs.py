@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from restbench import ROOT, cli
+from restbench.experiment.cell import FRAMEWORKS, STRATEGIES, ServiceName
 
 README_MOST_LINES = 120
 PAGE_MOST_LINES = 150
@@ -205,8 +206,25 @@ def test_every_file_and_table_that_contributing_names_is_there() -> None:
     assert not {each for each in files if not any(one.endswith(each) for one in known)}
     tables = {each for each in named if TABLE.fullmatch(each)}
     assert len(tables) >= 10
-    code = "\n".join(map(text_of, listed("scripts/*.py", "python-service/*.py")))
+    code = "\n".join(map(text_of, listed("*.py")))
     assert not {each for each in tables if not re.search(rf"^{each}\b.*=", code, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("service", STRATEGIES)
+def test_every_strategy_and_framework_is_named_where_people_choose_one(
+    service: ServiceName,
+) -> None:
+    frameworks = {*FRAMEWORKS[service]}
+    named = dict.fromkeys(
+        ("README.md", f"{service}-service/README.md"), frameworks | {*STRATEGIES[service]}
+    ) | dict.fromkeys(("docker-compose.yml", "Makefile"), frameworks)
+    lacking = {
+        (path, each)
+        for path, names in named.items()
+        for each in names
+        if not re.search(rf"(?<![\w-]){each}(?![\w-])", text_of(ROOT / path))
+    }
+    assert not lacking
 
 
 def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:

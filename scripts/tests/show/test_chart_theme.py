@@ -43,6 +43,8 @@ def contrast(one: str, other: str) -> float:
 
 def test_two_techniques_of_a_service_never_look_alike() -> None:
     for strategies in STRATEGIES.values():
+        unstyled = {*strategies} - {*theme.STYLES}
+        assert not unstyled, "they need a row in theme.json"
         for one, other in combinations(strategies, 2):
             (colour, shape), (colour_2, shape_2) = (
                 theme.style(theme.STYLES[each]) for each in (one, other)

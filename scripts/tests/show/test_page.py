@@ -17,6 +17,7 @@ from shown_run import Page, findings, page_of, part_of
 
 from restbench.commands import results
 from restbench.experiment.drivers import DRIVERS, Driver, View
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.records import Calibration, CalibrationCheck, LongWindow
 from restbench.schedule import block
 from restbench.show import files, report, views
@@ -251,3 +252,5 @@ def test_a_file_without_an_answer_says_what_mends_it(run: Run) -> None:
 def test_every_view_and_driver_that_an_experiment_can_name_is_there() -> None:
     assert {*get_args(View), "instances"} == {*views.VIEWS}
     assert {*get_args(Driver)} == {*DRIVERS} == {*block.DRIVERS}
+    tables = {its.table for its in DRIVERS.values() if its.table}
+    assert not tables - {*Experiment.model_fields}, "a driver's table is a field of Experiment"
