@@ -98,11 +98,12 @@ def run_experiment(  # noqa: PLR0913 - one option each
     resume: ResumeOption = False,
 ) -> None:
     """Run an experiment and print its tables."""
-    order = order_for(name, profile, cells, attach or [], minutes)
-    if order.experiment.thresholds:
+    # First: whoever is told of a wrong profile would mend it in vain.
+    if experiment.load(store.experiment_file(name)).thresholds:
         raise BadConfiguration(
             f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
         )
+    order = order_for(name, profile, cells, attach or [], minutes)
     begun = begin.to_go_on_with(order, store.runs(), note) if resume else None
     end(*measured(order, begun))
 

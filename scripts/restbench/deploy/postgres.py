@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from restbench.deploy.fronts import NOBODY
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import clock, guardian, process, watch
+from restbench.machine import clock, guardian, process, storage, watch
 
 #: A start after a crash replays up to max_wal_size of WAL.
 START_TIMEOUT_S = 60.0
@@ -112,7 +113,7 @@ class Server:
         finally:
             word.unlink()
         if done.returncode:
-            raise EnvironmentProblem(f"initdb: {done.stderr.strip().rpartition(os.linesep)[2]}")
+            raise EnvironmentProblem(f"{self.folder}: initdb: {_cause(done.stderr)}")
         half.rename(self.data)
 
     def launch(self, settings: Mapping[str, str], answers: Callable[[], bool]) -> None:
@@ -216,10 +217,21 @@ class Server:
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Write a new file of mode 0600."""
+    """Write a new file of mode 0600. StorageProblem, and no file, where there is no room for it."""
     path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
+    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with storage.writing(path), os.fdopen(opened, "w") as file:
+            file.write(text)
+    except BaseException:
+        path.unlink()  # an empty one would be taken for the secret
+        raise
+
+
+def _cause(said: str) -> str:
+    """The first error in the output of initdb, whose last line only says what it has removed."""
+    found = re.search(r"\b(?:error|FATAL|PANIC): +(.+)", said)
+    return found[1] if found else said.strip().rpartition("\n")[2]
 
 
 def package_folder(package: str) -> Path | None:

@@ -9,11 +9,12 @@ Experimenters, chapter 6.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from restbench.experiment.claim_file import Metric
 from restbench.experiment.columns import METRICS
@@ -39,14 +40,26 @@ class Column:
     """+1 or -1 for each cell in Yates order."""
 
 
+def _single(value: Any) -> Any:
+    """A level as the file has it. Without this, the error of a value of no kind of level would name
+    the first kind alone."""
+    is_level = isinstance(value, bool | int | float | str)
+    if not is_level or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError("a level is one finite number, a text, true or false")
+    return value
+
+
+GivenLevel = Annotated[Level, OfCores, BeforeValidator(_single)]
+
+
 class Design(Strict):
     """The table `[factorial]` of an experiment file."""
 
     design: Literal["2^k r", "2^(k-p) r"]
-    factors: dict[str, tuple[Annotated[Level, OfCores], ...]]
+    factors: dict[str, tuple[GivenLevel, ...]]
     """Two levels each, low first. `cell_group.corner` checks that cells have such a factor."""
     generators: tuple[str, ...] = ()
-    fixed: dict[str, Annotated[Level, OfCores]] = Field(default_factory=dict)
+    fixed: dict[str, GivenLevel] = Field(default_factory=dict)
     """The level of every other factor, the same in all cells."""
     response: str = "throughput_per_s"
     """The response variable: a column of a trial."""

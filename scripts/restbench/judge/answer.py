@@ -29,6 +29,11 @@ class Answer:
     """The leaders by CPU time per request, whose differences are not compressed by shared cores or
     a slow load generator (method, rule 4)."""
 
+    @property
+    def compares(self) -> bool:
+        """Whether two techniques were measured under one load, and so are in the tables."""
+        return any(each.others for each in self.by_throughput)
+
 
 def answer(rows: Sequence[Row]) -> Answer:
     """The answer of one run's rows; with several blocks only significant differences count."""

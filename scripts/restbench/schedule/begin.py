@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -355,8 +356,10 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     times = LONG_TIMES if has_claims and loaded.traits.has_paces else 1
     most = max(done + 1, min(done + int(times * minutes / block_minutes), MOST_BLOCKS))
     profile = loaded.profile(manifest.profile)
-    if total_minutes >= LONG_MINUTES:
-        profile = profile.lasting(total_minutes)
+    # A run that was to be long has measured slower cells, even if it ended early.
+    long_minutes = max(total_minutes, _minutes_given(manifest.command))
+    if long_minutes >= LONG_MINUTES:
+        profile = profile.lasting(long_minutes)
     longer = {
         "minutes": total_minutes,
         "block_minutes": block_minutes,
@@ -375,3 +378,8 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         claims_text=claims.read_text(encoding="utf-8") if has_claims else None,
         attached=cast(dict[ServiceName, str], dict(manifest.attached)),
     )
+
+
+def _minutes_given(command: str) -> float:
+    """The minutes that a command line asks for; 0 where it leaves them to the profile."""
+    return float(next(reversed(re.findall(r" --minutes[ =](\S+)", command)), 0.0))

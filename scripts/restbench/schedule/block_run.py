@@ -115,19 +115,8 @@ class BlockRun(BlockOrder):
         self.view.note(f"{kind}  {cell.id}: {why}")
 
     def fail(self, cell: Cell, error: Failure) -> None:
-        """Give up a cell because of an error, whose class is the kind of the event. It is no
-        failure that this machine has no such framework, or its runtime no such strategy."""
-        kind = "failed"
-        if isinstance(error, WrongAnswers):
-            kind = "wrong"
-        elif isinstance(error, Refused):
-            kind = "refused"
-        elif isinstance(error, NotOffered) and (
-            (cell.service, cell.strategy) in OPTIONAL
-            or programs.why_unavailable(cell.service, cell.framework)
-        ):
-            kind = "not-offered"
-        self.lose(cell, kind, str(error))
+        """Give up a cell because of an error, whose class is the kind of the event (`kind_of`)."""
+        self.lose(cell, kind_of(cell, error), str(error))
 
     def note(self, kind: str, text: str, cell: Cell) -> None:
         """Append an event of a cell in this block."""
@@ -168,6 +157,21 @@ class BlockRun(BlockOrder):
         """Show what the block is doing now."""
         self.progress.cell = what
         self.view.show(self.progress)
+
+
+def kind_of(cell: Cell, error: Failure) -> str:
+    """The kind of the event of a cell that is given up because of an error. It is no failure that
+    this machine has no such framework, or its runtime no such strategy."""
+    if isinstance(error, WrongAnswers):
+        return "wrong"
+    if isinstance(error, Refused):
+        return "refused"
+    if isinstance(error, NotOffered) and (
+        (cell.service, cell.strategy) in OPTIONAL
+        or programs.why_unavailable(cell.service, cell.framework)
+    ):
+        return "not-offered"
+    return "failed"
 
 
 class Driver(Protocol):

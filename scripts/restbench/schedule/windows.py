@@ -11,11 +11,12 @@ from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
-from restbench.failures import EnvironmentProblem, counted
+from restbench.failures import EnvironmentProblem, NotOffered, counted
 from restbench.grouping import grouped
 from restbench.machine import clock
 from restbench.schedule import under_load
-from restbench.schedule.block_run import BlockOrder, LoadRun
+from restbench.schedule.block_run import BlockOrder, LoadRun, kind_of
+from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import TrialGroup
 from restbench.show.progress import ProgressView
 from restbench.store.store import Run
@@ -57,10 +58,13 @@ def take(order: Order, run: Run, view: ProgressView) -> None:
 
 def _measure(wanted: BlockOrder) -> None:
     run, cells = wanted.run, wanted.cells
-    window_s, users = wanted.order.profile.window_s, max(cell.users for cell in cells)
+    window_s = wanted.order.profile.window_s
     wanted.view.show(wanted.begun())
     try:
         with under_load.services(wanted) as deployments:
+            if not (cells := _offered(wanted, deployments)):
+                return
+            users = max(cell.users for cell in cells)
             cores = deployments.running(cells[0]).cores.own_load
             with generator.started(users, run.load(0), cores) as load:
                 here = LoadRun(**vars(wanted), deployments=deployments, load=load)
@@ -90,6 +94,19 @@ def _measure(wanted: BlockOrder) -> None:
         for cell in missing(wanted.order, run):
             if cell in cells:
                 _say(wanted, "window-failed", str(error), cell)
+
+
+def _offered(wanted: BlockOrder, deployments: Deployments) -> list[Cell]:
+    """The cells without those that the service does not offer, of which an event is noted: every
+    answer to their load would be 404."""
+    found = []
+    for cell in wanted.cells:
+        lack = deployments.lacks(cell)
+        if isinstance(lack, NotOffered):
+            _say(wanted, kind_of(cell, lack), str(lack), cell)
+        else:
+            found.append(cell)
+    return found
 
 
 def _say(wanted: BlockOrder, kind: str, text: str, cell: Cell) -> None:

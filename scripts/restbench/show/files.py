@@ -21,6 +21,8 @@ from restbench.store.writing import write_json, write_model, write_text
 #: The chart that a kept copy of a run of the study has as an SVG file, for documents that show it.
 #: The page draws all charts.
 KEPT_FIGURE = "overview"
+#: The significant digits of a view's tables. The last bits of a sum depend on the CPU.
+_DIGITS = 12
 
 
 def write_tables(found: Findings) -> None:
@@ -31,7 +33,7 @@ def write_tables(found: Findings) -> None:
             if isinstance(records, Mapping):
                 write_json(path, records)
             elif records:
-                write_text(path, as_csv(records))
+                write_text(path, as_csv([wording.rounded_record(it, _DIGITS) for it in records]))
 
 
 def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]:

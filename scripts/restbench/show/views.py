@@ -70,6 +70,8 @@ def _charts(found: Findings) -> list[theme.Chart | None]:
     for view, its in found.views:
         (own if view is answering else others).extend(view.charts(its))
         asks = asks and view.asks_for_best_technique
+    # It is on the first screen, or in the section of these tables (parts.cells.first).
+    asks = asks and (not any(own) or answer.answer(found.rows).compares)
     return [
         *own,
         overview.chart(found.rows) if asks else None,

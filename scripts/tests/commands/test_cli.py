@@ -169,6 +169,7 @@ def test_plan_tells_what_the_run_needs_and_what_it_divides(
         (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder does not exist"),
         (("ab", "HEAD", ".", "--summary", "/proc"), "/proc: is a folder: give the name of a file"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
+        (("run", "ab", "--profile", "x"), "experiment 'ab' compares two builds: restbench ab "),
         (
             ("run", "thesis", "--profile", "full"),
             "for a longer run, set its time: MINUTES=120",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from command_line import Done, restbench, started
 
 from restbench.deploy.database import Database
+from restbench.machine import storage
 
 pytestmark = pytest.mark.live
 
@@ -54,6 +56,22 @@ def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(folder: Path
     assert "has files, but no database of restbench" in done.stderr
     assert folder.stat().st_mode & 0o7777 == 0o1777
     assert [each.name for each in folder.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_on_a_full_disk_it_names_the_file_and_what_there_was_no_room_for() -> None:
+    """Of the first it said `a file`, of the second only that initdb had removed its folder."""
+    with storage.mounted(16) as disk:
+        with storage.filled(disk):
+            done = asked(disk / "database", "start")
+        assert done.returncode == 3
+        password = f"{disk}/database/owner.password"
+        assert f"{password}: cannot be written: No space left on device" in done.stderr
+        assert not Path(password).exists(), "an empty one would be taken for the password"
+        done = asked(disk / "database", "start")
+        assert done.returncode == 3
+        assert f"restbench: {disk}/database: initdb: could not " in done.stderr
+        assert done.stderr.endswith(": No space left on device\n")
 
 
 @pytest.mark.parametrize("action", ["status", "migrate", "psql"])

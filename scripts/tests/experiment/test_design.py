@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 
@@ -17,6 +18,9 @@ STUDY: dict[str, object] = {
     "design": "2^k r",
     "factors": {"instances": [1, 2], "pool_threads": [20, 60]},
 }
+
+
+A_LEVEL = "a level is one finite number, a text, true or false"
 
 
 def fraction(count: int, *generators: str) -> Design:
@@ -167,6 +171,10 @@ def test_the_plan_tells_in_names_what_is_estimated_together() -> None:
         ({"factors": {"users": [1, 2]}}, r"\.factors: 2 to 15 factors are allowed, there are 1"),
         ({"factors": {"a": [1, 2, 3], "b": [1, 2]}}, r"\.factors: a: two different levels .*low"),
         ({"factors": {"a": [1, 1], "b": [1, 2]}}, r"\.factors: a: two different levels"),
+        ({"factors": {"a": [[1, 2], 3], "b": [1, 2]}}, rf"\.factors\.a\.0: {A_LEVEL}$"),
+        ({"factors": {"a": [1, {"b": 2}], "b": [1, 2]}}, rf"\.factors\.a\.1: {A_LEVEL}$"),
+        ({"factors": {"a": [1, math.inf], "b": [1, 2]}}, rf"\.factors\.a\.1: {A_LEVEL} .*inf"),
+        ({"fixed": {"users": [1, 2]}}, rf"\.fixed\.users: {A_LEVEL}$"),
         ({"factors": {f"x{n}": [1, 2] for n in range(9)}}, r"512 cells, at most 256 .*fewer"),
         ({"fixed": {"instances": 1}}, r"fixed\.instances: is one of the factors"),
         ({"generators": ["B=A"]}, r'generators: need design = "2\^\(k-p\) r"'),

@@ -125,6 +125,13 @@ def test_a_java_service_on_another_machine_is_started_as_the_container_is() -> N
 
 
 @pytest.mark.parametrize("path", OF_TODAY, ids=name_of)
+def test_a_command_that_starts_jmeter_names_its_log(path: Path) -> None:
+    """Without -j an engine leaves jmeter.log in the checkout, where git shows it as a new file."""
+    started = re.findall(r"jmeter\.sh (?:-n|-s) .*", commands_in(path))
+    assert [each for each in started if " -j " not in each] == []
+
+
+@pytest.mark.parametrize("path", OF_TODAY, ids=name_of)
 def test_every_make_target_exists(path: Path) -> None:
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", text_of(ROOT / "Makefile"), re.MULTILINE))
     named = set(MAKE.findall(commands_in(path)))

@@ -10,7 +10,7 @@ import pytest
 from made_blocks import View, measured, order_of
 
 from restbench.commands import measuring, results
-from restbench.experiment.profile import MOST_BLOCKS
+from restbench.experiment.profile import LONG_SLOW_ROUND_S, MOST_BLOCKS
 from restbench.experiment.records import BuiltCommit
 from restbench.failures import BadConfiguration, Interrupted
 from restbench.schedule import allocation, begin, block, runner
@@ -68,6 +68,20 @@ def test_an_interrupted_extension_names_the_command_that_goes_on_with_it(
     again = rf", 'restbench extend {finished.name}' continues the run"
     with pytest.raises(Interrupted, match=again):
         measuring.extend_run("latest", 30.0)
+
+
+@pytest.mark.parametrize("given", ["--minutes 90", "--minutes=90"])
+def test_one_that_was_to_be_long_and_ended_early_still_measures_slower_cells(
+    finished: Run, given: str
+) -> None:
+    """Ten minutes and 17 are no long run: cells of its first blocks were left out as too slow."""
+    assert begin.order_to_extend(finished, 17).profile.longest_round_s == 10
+    manifest = finished.manifest()
+    command = f"{manifest.command} {given}"
+    write_model(finished.manifest_file, manifest.model_copy(update={"command": command}))
+    profile = begin.order_to_extend(finished, 17).profile
+    assert (profile.slow_round_s, profile.longest_round_s) == (LONG_SLOW_ROUND_S, 90)
+    assert (profile.minutes, profile.blocks, profile.block_s) == (27, 3, 300)
 
 
 def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(

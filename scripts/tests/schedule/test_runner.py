@@ -23,7 +23,7 @@ from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem, NotOffered, StorageProblem
 from restbench.schedule import allocation, block, runner, under_load, windows
 from restbench.schedule.block_run import BlockOrder
 from restbench.schedule.deployments import Deployments
@@ -168,13 +168,16 @@ def test_a_cell_whose_long_window_failed_has_a_note_of_it_at_what_was_measured(
 
 
 def under_windows(
-    patch: pytest.MonkeyPatch, trial: Callable[..., Any], **service: Callable[[], Any]
+    patch: pytest.MonkeyPatch,
+    trial: Callable[..., Any],
+    lacks: Callable[[Cell], Any] = lambda _cell: None,
+    **service: Callable[[], Any],
 ) -> SimpleNamespace:
     """Windows have such loads, on a service that is up or is like that. The load generator."""
     usual = {"pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
     its = SimpleNamespace(base_url="http://here", **(usual | service))
     running = SimpleNamespace(service=its, cores=SimpleNamespace(own_load=None))
-    up = SimpleNamespace(running=lambda _cell: running)
+    up = SimpleNamespace(running=lambda _cell: running, lacks=lacks)
     load = SimpleNamespace(cell=lambda *_of: None, trial=trial, pid=1)
     patch.setattr(under_load, "services", lambda *_of: nullcontext(up))
     patch.setattr(generator, "started", lambda *_of: nullcontext(load))
@@ -186,6 +189,29 @@ def marked(sent: Any) -> Any:
     """With the moments that a window is told of."""
     sent.begun = sent.opened = sent.closed = SimpleNamespace(epoch_ms=1)
     return sent
+
+
+def test_what_is_not_offered_has_no_long_window_and_says_so_as_in_a_block(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window of nothing but 404 was measured, whose requests were errors."""
+    order = with_windows(order_of(tmp_path, 1, 1))
+    first, second = order.plan
+    optional = first.cell.model_copy(update={"strategy": "virtual-threads"})
+    order = replace(order, plan=(first.model_copy(update={"cell": optional}), second))
+    finished(run, order, 1)
+    asked: list[str] = []
+
+    def trial(name: str, *_of: object) -> Any:
+        asked.append(name)
+        return marked(answers([0.01] * 4))
+
+    lack = NotOffered("not on Java 17")
+    under_windows(monkeypatch, trial, lacks=lambda of: lack if of == optional else None)
+    windows.take(order, run, View())
+    assert {*asked} == {second.cell.id}
+    (told,) = run.trials.events()
+    assert (told.kind, told.text, told.cell) == ("not-offered", "not on Java 17", optional.id)
 
 
 def test_a_service_that_ends_in_a_long_window_leaves_none(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from shown_run import page_of, part_of, printed
+from shown_run import findings, page_of, part_of, printed
 from synthetic_rows import around, row, with_facts
 from trial_run import EXPERIMENT, build
 
@@ -131,6 +131,14 @@ def run(tmp_path: Path) -> Run:
     per_s = {SERIAL: around(100), SHARED: around(80), SERIAL + BOUND: around(210)}
     per_s[SERIAL + " instances=2"] = around(150)
     return build(tmp_path / "run", per_s, experiment=definition)
+
+
+def test_each_chart_of_the_run_is_on_its_page(run: Run) -> None:
+    """A figure of each technique's place under several instances was drawn, and shown nowhere."""
+    page = page_of(run)
+    assert "instances-java" in findings(run).charts
+    for name in findings(run).charts:
+        assert f'id="chart-{name}"' in page, name
 
 
 def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> None:

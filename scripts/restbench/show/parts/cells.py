@@ -46,7 +46,7 @@ def first(found: Findings) -> doc.Section | None:
     """Which technique is best for which load, by two metrics, with the overview chart where it is
     not on the first screen. None where the run does not ask this, or compares no techniques."""
     leading = answer.answer(found.rows)
-    if "overview" not in found.charts or not any(of.others for of in leading.by_throughput):
+    if "overview" not in found.charts or not leading.compares:
         return None
     return doc.section(
         "places",
