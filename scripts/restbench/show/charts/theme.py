@@ -39,6 +39,8 @@ def _text(name: str) -> str:
 _THEME: dict[str, Any] = json.loads(_text("theme.json"))
 #: The components of `library` with their versions.
 LIBRARY: dict[str, str] = _THEME["library"]
+#: About how many ticks a linear axis has.
+TICKS: int = _THEME["config"]["axis"]["tickCount"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
 #: Okabe and Ito's colours, darkened where white paper needs it, with Tol's wine, a grey and ink.
 #: Any two differ for dichromats too. Each has a shape of its own: colour is never the only cue.
@@ -223,6 +225,13 @@ def technique_styles(panels: Iterable[Iterable[Cell]]) -> dict[str, int]:
         is_alike |= len({*its.values()}) < len(its)
         found |= its
     return {label: number for number, label in enumerate(found)} if is_alike else found
+
+
+def log_axis(low: float, high: float) -> dict[str, Any]:
+    """The ticks of a logarithmic axis between two values above 0. Of more ticks than `tickCount`
+    Vega leaves out every second one, until there are as few: 2, 10, 50."""
+    ticks = log_ticks(low, high)
+    return {"values": ticks, "tickCount": len(ticks)}
 
 
 def log_ticks(low: float, high: float) -> list[float]:
