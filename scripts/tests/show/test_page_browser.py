@@ -104,6 +104,22 @@ def test_a_printed_page_has_its_charts_though_nobody_scrolled_to_them(page: Page
     assert figures.locator(".plot svg").count() == figures.count()
 
 
+@pytest.mark.parametrize("view", [(1280, "dark")], ids=str)
+def test_on_paper_nothing_is_light_on_white(page: Page, view: tuple[int, str]) -> None:
+    wait_until_drawn(page)
+    page.emulate_media(media="print", color_scheme=view[1])  # type: ignore[arg-type]
+    colours = "all => [...new Set(all.map((one) => getComputedStyle(one).fill))]"
+    ink, soft = "rgb(27, 31, 36)", "rgb(87, 96, 106)"
+    assert page.evaluate("getComputedStyle(document.body).color") == ink
+    titles = page.locator("#chart-overview .role-title-text text")
+    assert titles.evaluate_all(colours) == [ink]
+    assert page.locator(".role-axis-label text").evaluate_all(colours) == [soft]
+    name = page.locator("button.series").first
+    assert name.is_visible(), "the only legend"
+    assert name.locator("path").evaluate_all(colours) == ["rgb(0, 114, 178)"]
+    assert not page.locator("button.log").first.is_visible()
+
+
 def column_of_matrix(page: Page, name: str) -> tuple[Locator, Locator]:
     """A column's heading and its cells, of the opened table of all cells."""
     wait_until_drawn(page)
