@@ -96,6 +96,16 @@ def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page:
     assert page.evaluate("document.getElementById(location.hash.slice(1)).open")
 
 
+def test_a_tile_tells_its_numbers_where_its_text_is_pointed_at(page: Page) -> None:
+    wait_until_drawn(page)
+    box = page.locator("#chart-overview .mark-text text", has_text="best").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for(timeout=5000)
+    assert "Of the best" in tip.inner_text()
+
+
 def test_a_printed_page_has_its_charts_though_nobody_scrolled_to_them(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 100})
     page.reload()
