@@ -97,3 +97,8 @@ def placed(cell: Cell) -> tuple[str, ...]:
     """Where a cell's service runs, such as `bound to core 0`; nothing where it runs unbound."""
     words = {"unbound": (), "core0": ("bound to core 0",), "per-core": ("a core each",)}
     return words[cell.placement]
+
+
+def placement(cell: Cell) -> str:
+    """The level of a cell's placement in words: `bound to core 0`, or `unbound`."""
+    return ", ".join(placed(cell)) or "unbound"

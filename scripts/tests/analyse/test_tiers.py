@@ -153,6 +153,7 @@ def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> No
     assert all(abs(each.off) < 0.1 for each in known["python serial @core0, low"].levels)
     (throughput, latency) = bottleneck.charts(list(known.values()))
     assert len(throughput.panels) == len(latency.panels) == 15
+    assert ["Little's law" in each.caption for each in (throughput, latency)] == [False, True]
 
 
 def test_a_load_at_a_rate_is_no_closed_load() -> None:
@@ -165,8 +166,9 @@ def test_a_load_at_a_rate_is_no_closed_load() -> None:
 def test_techniques_of_one_strategy_do_not_look_alike_where_they_stand_together() -> None:
     run = exported.read(store.RESULTS / "messages" / "run.json")
     known = bottleneck.families(run, entries.rows_of(run))
-    (chart, _) = bottleneck.charts(known)
-    assert chart
+    (chart, times) = bottleneck.charts(known)
+    assert chart and times
+    assert "Little's law" not in times.caption, "each cell has a mean"
     assert len(chart.series) == 15
     assert len({*map(theme.style, chart.series.values())}) == 15
 

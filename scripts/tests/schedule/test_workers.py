@@ -371,3 +371,4 @@ def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path)
     assert "1.00" in part
     assert "20 is worse, not that 17 is best" in part
     assert "Framed: 2·cores + 1 = 5 workers." in page
+    assert "strongest from 95 % on" in page, "which is light in the dark scheme"

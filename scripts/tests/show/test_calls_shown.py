@@ -94,6 +94,9 @@ def test_the_chart_has_the_limit_dashed_and_the_study_as_a_mark() -> None:
     }
     (study,) = [each for each in records if each["series"] == "study"]
     assert (study["x"], study["y"]) == (5, 5.5)
+    (short,) = filter(None, shown.charts([row("java-rest-async-100ms", 4, [1.0, 1.1], 1.1)]))
+    told = ["Symbols of the study" in each.caption for each in (charts["calls-java-rest"], short)]
+    assert told == [True, False], "it has no value at 100 ms"
     assert '"strokeDash": [5, 4]' in text
     assert theme.svg(charts["calls-java-rest"]).startswith("<svg")
 

@@ -164,3 +164,44 @@ def test_a_tick_names_its_value_whatever_the_length_of_its_axis() -> None:
     texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", theme.svg(chart)))
     assert {"1", "4", "8", "16", "32", "64", "1,500"} <= texts, "each that has room"
     assert not {"20", "30", "60"} & texts
+
+
+def test_a_logarithmic_axis_leaves_out_none_of_its_ticks() -> None:
+    """Of more than five Vega took every second one, and then again: 2, 10, 50."""
+    points = (lines.Point(1, 3.0), lines.Point(2, 900.0))
+    panel = lines.Panel("panel", "Requests", (lines.Line("serial", 0, points),))
+    chart = lines.chart("name", "title", "", [panel], "Users", is_log=True)
+    entries = [claim("J1", "reproduced", part(ratio, low=ratio, high=ratio)) for ratio in (0.05, 2)]
+    ticks = {"5", "10", "20", "50", "100", "200", "500", "1,000"}
+    for made, wanted in ((chart, ticks), (claims.chart(entries), {"0.05", "0.1", "0.2", "0.5"})):
+        assert made is not None
+        assert wanted <= set(re.findall(r"<text[^>]*>([^<]*)</text>", theme.svg(made)))
+
+
+def test_a_linear_axis_has_as_many_ticks_as_without_the_logarithmic_one() -> None:
+    panel = lines.Panel("", "Requests", (lines.Line("serial", 0, (lines.Point(1, 3.0),)),))
+    chart = lines.chart("name", "title", "", [panel], "Users", is_log=True)
+    assert chart is not None
+    usual = theme.spec(chart)["usermeta"]["scales"][0]["linear"]["axis"]["tickCount"]
+    assert usual == 5
+
+
+def test_no_two_verdicts_look_alike() -> None:
+    drawn = [number for verdict, number in claims.STYLES.items() if verdict != "not measured"]
+    assert len({*drawn}) == len(drawn)
+
+
+def test_long_windows_are_in_the_order_of_the_experiment() -> None:
+    low, high = cell("java serial low 10"), cell("java serial high 10")
+    entries = [
+        SeriesEntry(cell=each.id, column=column, step_s=0.1, values=(1.0,))
+        for each in (high, low)
+        for column in ("throughput_per_s", "mean_ms")
+    ]
+    chart = course.windows(entries, [low, high])
+    assert chart is not None
+    assert [each["title"] for each in theme.spec(chart)["concat"]] == [
+        f"Java, {size}, 10 users: {heading}"
+        for size in ("low", "high")
+        for heading in ("Throughput /s", "Mean ms")
+    ]

@@ -161,3 +161,12 @@ def test_the_library_is_complete_small_and_cannot_end_its_element() -> None:
 @pytest.mark.parametrize("low", [1.01, 2.14, 3.1, 6.0, 9.9])
 def test_a_logarithmic_axis_has_two_numbers_at_least(low: float) -> None:
     assert len(theme.log_ticks(low, 2.3 * low)) > 1
+
+
+def test_an_svg_rounds_places_but_no_value_to_read() -> None:
+    rows = [row("java serial low 10", around(200)), row("java pinned low 10", around(0.8))]
+    chart = overview.chart(rows)
+    assert chart
+    text = theme.svg(chart)
+    assert ">0.004<" in text
+    assert not re.search(r"<[^>]*\d\.\d{3}[^>]*>", text.replace(chart.description, ""))

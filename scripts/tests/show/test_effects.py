@@ -53,7 +53,7 @@ def test_effects_that_multiply_are_ratios() -> None:
     said = shown.sentence(of(PROCESSORS))
     assert said.startswith(
         "pool_threads (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
-        "49.9 %, 1 more together 0.0 %; 0.2 % is between runs of one cell. "
+        "49.9 %, 1 more 0.0 %; 0.2 % is between runs of one cell. "
     )
     assert "(Holm, 5 %), throughput high/low: " in said
     assert "pool_threads (0.011)" in said

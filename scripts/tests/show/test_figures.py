@@ -96,7 +96,7 @@ def test_the_best_technique_is_chosen_over_the_cells_all_have(figures: dict[int,
     assert "process-per-element 31.6/s, process-per-request 89.4/s" in chart.caption
     assert throughputs(chart) == {
         "unbound": [(30, 400), (200, None), (1000, 20)],
-        "core0": [(30, 250), (200, None), (1000, None)],
+        "bound to core 0": [(30, 250), (200, None), (1000, None)],
     }
 
 

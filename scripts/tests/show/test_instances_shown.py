@@ -147,6 +147,7 @@ def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> No
     assert sentence in page
     assert sentence in " ".join(text.split())
     assert "instances-java" in page, "the chart"
+    assert '["a core each","#' in page, "the name of a series, as in the lines"
     assert "serial, a core each" in page, "a line of its own, as values stand at the ends of lines"
     part = part_of(page, "instances")
     assert "2 per-core" in part

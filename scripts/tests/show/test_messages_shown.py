@@ -149,8 +149,8 @@ def test_a_technique_has_one_style_in_every_panel() -> None:
 
 def test_of_one_load_the_list_says_by_how_much_the_first_technique_leads() -> None:
     clear = [row(FUNCTION, around(300)), row(SKIP_LOCKED, around(400))]
-    first = "400 messages a second by skip-locked under worker-pool (200 characters, 10 users)."
-    assert shown.sentence(clear).endswith(first)
+    first = "does 400 sends and pops a second by skip-locked under worker-pool (200 characters, "
+    assert shown.sentence(clear).endswith(f"{first}10 users).")
     (lead,) = shown.of_one_load(clear)
     assert lead.startswith("Java: skip-locked answers 1.33 [")
     assert lead.endswith("] times as many operations as function")
@@ -158,7 +158,7 @@ def test_of_one_load_the_list_says_by_how_much_the_first_technique_leads() -> No
     (lead,) = shown.of_one_load(near)
     assert lead.endswith("] times as many operations as function, which is not shown to be slower")
     more = row(FUNCTION.replace(" 10 ", " 60 "), around(200))
-    assert shown.sentence([*clear, more]).endswith(first)
+    assert shown.sentence([*clear, more]).endswith(f"{first}10 users).")
     assert shown.of_one_load([*clear, more]) == []
 
 
@@ -278,7 +278,7 @@ def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(r
 
 def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
     page, text = page_of(run), printed(run)
-    sentence = "400 messages a second by skip-locked under worker-pool (200 characters, "
+    sentence = "does 400 sends and pops a second by skip-locked under worker-pool (200 characters, "
     assert sentence in page
     assert sentence in " ".join(text.split())
     part = part_of(page, "messages")

@@ -171,6 +171,7 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
         ("Python process-per-element", 1): pytest.approx(6.0),
         ("Python process-per-element", 2): pytest.approx(4.0),
     }
+    assert data_of(time)[0]["name"] == "Java shared-pool, 1 core"
     assert ups["Java shared-pool", 2] == pytest.approx(2.0)
     assert ups["Python process-per-element", 2] == pytest.approx(1.5)
 

@@ -160,3 +160,12 @@ def test_the_text_alternative_tells_who_is_best() -> None:
     )
     assert chart
     assert "Java: serial is best in 1 of 1." in chart.description
+
+
+def test_on_a_phone_the_letters_of_many_columns_are_smaller() -> None:
+    names = ("serial", "thread-pool", "pinned", "pipeline", "shared-pool", "virtual-threads")
+    rows = [row(f"java {each} low 10", around(100 + n)) for n, each in enumerate(names)]
+    described = theme.spec(overview.chart(rows) or pytest.fail())
+    phone, screen = (theme._render_svg(theme.sized(described, width)) for width in (330, 1024))
+    assert phone.count('font-size="9px"') == 2 * (len(names) + 1), "headings and tiles"
+    assert 'font-size="9px"' not in screen

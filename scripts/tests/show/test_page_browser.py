@@ -96,12 +96,38 @@ def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page:
     assert page.evaluate("document.getElementById(location.hash.slice(1)).open")
 
 
+def test_a_tile_tells_its_numbers_where_its_text_is_pointed_at(page: Page) -> None:
+    wait_until_drawn(page)
+    box = page.locator("#chart-overview .mark-text text", has_text="best").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for(timeout=5000)
+    assert "Of the best" in tip.inner_text()
+
+
 def test_a_printed_page_has_its_charts_though_nobody_scrolled_to_them(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 100})
     page.reload()
     page.pdf()
     figures = page.locator("figure.chart:visible")
     assert figures.locator(".plot svg").count() == figures.count()
+
+
+@pytest.mark.parametrize("view", [(1280, "dark")], ids=str)
+def test_on_paper_nothing_is_light_on_white(page: Page, view: tuple[int, str]) -> None:
+    wait_until_drawn(page)
+    page.emulate_media(media="print", color_scheme=view[1])  # type: ignore[arg-type]
+    colours = "all => [...new Set(all.map((one) => getComputedStyle(one).fill))]"
+    ink, soft = "rgb(27, 31, 36)", "rgb(87, 96, 106)"
+    assert page.evaluate("getComputedStyle(document.body).color") == ink
+    titles = page.locator("#chart-overview .role-title-text text")
+    assert titles.evaluate_all(colours) == [ink]
+    assert page.locator(".role-axis-label text").evaluate_all(colours) == [soft]
+    name = page.locator("button.series").first
+    assert name.is_visible(), "the only legend"
+    assert name.locator("path").evaluate_all(colours) == ["rgb(0, 114, 178)"]
+    assert not page.locator("button.log").first.is_visible()
 
 
 def column_of_matrix(page: Page, name: str) -> tuple[Locator, Locator]:

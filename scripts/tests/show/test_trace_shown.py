@@ -269,7 +269,9 @@ def test_the_figure_has_a_panel_for_each_group_and_bands_for_what_happened(
     assert chart.name == f"trace-{cell(WHICH).id}"
     described = str(theme.spec(chart))
     assert len(chart.panels) == 8
-    assert "mean over 3 s;" in chart.caption, "of 1800 s in at most 600 points"
+    assert chart.caption.startswith(
+        "Each point is over 3 s; Rows, Size, WAL, Oldest snapshot, Backends by wait over 5 s. "
+    ), "of 1800 s in at most 600 points; the database is asked every 5 s"
     assert "errors of 014" in chart.series
     for band in ("checkpoint", "gc-pause", "autovacuum", "stall"):
         assert f"'band': '{band}'" in described

@@ -115,7 +115,9 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     """Throughput and latency over time in the long windows: a panel per column, size and number of
     users, a line per technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
-    courses = [(known[each.cell], each) for each in series if each.cell in known]
+    order = list(known).index
+    own = sorted((each for each in series if each.cell in known), key=lambda of: order(of.cell))
+    courses = [(known[each.cell], each) for each in own]
     panels = grouped(
         courses,
         lambda of: f"{panel_name(of[0])}, {users_text(of[0].users)}: {HEADINGS[of[1].column]}",

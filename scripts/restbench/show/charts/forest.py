@@ -153,8 +153,7 @@ def _x(panel: Panel) -> alt.X:
         return x.scale(domain=[0, high or 1.0])
     if panel.is_ratio and low > 0 and high > _LOG_FROM * low:
         low, high = low / 1.1, high * 1.1
-        ticks = theme.log_ticks(low, high)
-        return x.scale(type="log", domain=[low, high], nice=False).axis(values=ticks)
+        return x.scale(type="log", domain=[low, high], nice=False).axis(**theme.log_axis(low, high))
     air = 0.05 * (high - low) or 0.1
     return x.scale(domain=[low - air, high + air], nice=False, zero=False)
 

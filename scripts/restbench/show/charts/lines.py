@@ -122,10 +122,14 @@ def _scales(y_label: str, panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
     above_0 = [end for point in points for end in (point.ends[0], point.y) if end and end > 0]
     low, high = min(above_0, default=highest) / 1.4, 1.4 * highest
     return {
-        "linear": {"scale": {"type": "linear", "domain": [0, 1.1 * highest]}, "axis": {}},
+        "linear": {
+            "scale": {"type": "linear", "domain": [0, 1.1 * highest]},
+            # A reader can change the scale: what the other one has must have a value here as well.
+            "axis": {"tickCount": theme.TICKS},
+        },
         "log": {
             "scale": {"type": "log", "domain": [low, high]},
-            "axis": {"values": theme.log_ticks(low, high)},
+            "axis": theme.log_axis(low, high),
         },
     }
 

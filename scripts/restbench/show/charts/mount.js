@@ -8,6 +8,10 @@ const PATHS = {
 
 const recoloured = (value) => JSON.parse(JSON.stringify(value).replace(/#[0-9a-f]{6}/g, (colour) => (scheme.matches && DARK[colour]) || colour));
 
+// Paper is light whatever the screen is, and nothing is drawn again for it in time.
+const onPaper = (of) => Object.entries(DARK).map(([light, dark]) => `.drawn [${of}="${dark}"]{${of}:${light}}`).join("");
+document.head.append(Object.assign(document.createElement("style"), { textContent: `@media print{${onPaper("fill")}${onPaper("stroke")}}` }));
+
 function button(text, isOn, changed, icon = "") {
   const made = document.createElement("button");
   made.type = "button";

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio, work
+from restbench.failures import counted
 from restbench.grouping import grouped
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
@@ -88,7 +89,7 @@ def _points(name: str, group: Sequence[Row], *, is_speed_up: bool) -> tuple[Poin
     if is_speed_up:
         times = {cores: combine(one, of, lambda a, b: a / b) for cores, of in times.items()}
     return tuple(
-        lines.mean_point(cores, list(of.values.values()), name=f"{name}, {cores} cores")
+        lines.mean_point(cores, list(of.values.values()), name=f"{name}, {counted(cores, 'core')}")
         for cores, of in sorted(times.items())
         if of.values
     )

@@ -26,6 +26,8 @@ _BEST_COLUMN, _PLACES = "best, /s", "size · users"
 #: On the colours of this many best classes text is written in ON_STRONG.
 _STRONG = 2
 _ROW_PX, _LINE_PX = 21, 12
+#: In columns that are narrower than this the letters are smaller.
+_WIDE_PX, _USUAL_PX, _SMALL_PX = 44, 11, 9
 #: A smaller share is written in one significant digit.
 _SMALL = 0.095
 _TOOLTIP = ("Technique", "Size and users", "Throughput, /s", "Of the best", "Notes")
@@ -95,8 +97,14 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
         stroke=alt.Stroke("edge:N").scale(None),
         tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
     )
-    words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
+    size = _font_px("item.mark.group", len(techniques))
+    words = base.mark_text(fontSize=size).encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
     return theme.layered(name, _ROW_PX * len(groups), boxes, words, x=_techniques(techniques))
+
+
+def _font_px(panel: str, columns: int) -> alt.ExprRef:
+    """The size of letters in `panel`: smaller where on a phone many columns stand side by side."""
+    return alt.ExprRef(f"{panel}.width < {_WIDE_PX * columns} ? {_SMALL_PX} : {_USUAL_PX}")
 
 
 def _techniques(names: Sequence[str]) -> alt.X:
@@ -113,6 +121,7 @@ def _techniques(names: Sequence[str]) -> alt.X:
         labelExpr=_look_up(padded),
         labelLineHeight=_LINE_PX,
         labelPadding=4 + _LINE_PX * (most - 1),
+        labelFontSize=_font_px("item.mark.group.mark.group", len(names)),
     )
     x = alt.X("technique:N").title(None).axis(axis)
     return x.scale(domain=names, paddingInner=0.05, paddingOuter=0)

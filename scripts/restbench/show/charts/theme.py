@@ -39,6 +39,8 @@ def _text(name: str) -> str:
 _THEME: dict[str, Any] = json.loads(_text("theme.json"))
 #: The components of `library` with their versions.
 LIBRARY: dict[str, str] = _THEME["library"]
+#: About how many ticks a linear axis has.
+TICKS: int = _THEME["config"]["axis"]["tickCount"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
 #: Okabe and Ito's colours, darkened where white paper needs it, with Tol's wine, a grey and ink.
 #: Any two differ for dichromats too. Each has a shape of its own: colour is never the only cue.
@@ -62,6 +64,7 @@ _MANY_POWERS = 1e3
 #: More significant digits than any screen shows, and few enough for a small page.
 _DIGITS = 6
 _CLIP = re.compile(r"\bclip\d+\b")
+_TAG, _LONG_NUMBER = re.compile(r"<[^>]+>"), re.compile(r"\d+\.\d{3,}")
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
 
 
@@ -157,13 +160,18 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
 
 
 def _render_svg(described: dict[str, Any]) -> str:
-    """The definition drawn as SVG. So that the text is reproducible, numbers are rounded to 0.01
-    pixel and the names of clips are numbered from 0."""
+    """The definition drawn as SVG. So that the text is reproducible, numbers in tags are rounded to
+    0.01 pixel and the names of clips are numbered from 0. Numbers between tags are values to read:
+    a share of 0.004 is not 0.00."""
     styled = {**described, "config": _THEME["config"]}
     text: str = vl_convert.vegalite_to_svg(styled, vl_version=_VEGA_LITE)
     clips = {name: f"clip-{n}" for n, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
     text = _CLIP.sub(lambda name: clips[name[0]], text)
-    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
+
+    def rounded(tag: re.Match[str]) -> str:
+        return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", tag[0])
+
+    return _TAG.sub(rounded, text)
 
 
 @cache
@@ -217,6 +225,13 @@ def technique_styles(panels: Iterable[Iterable[Cell]]) -> dict[str, int]:
         is_alike |= len({*its.values()}) < len(its)
         found |= its
     return {label: number for number, label in enumerate(found)} if is_alike else found
+
+
+def log_axis(low: float, high: float) -> dict[str, Any]:
+    """The ticks of a logarithmic axis between two values above 0. Of more ticks than `tickCount`
+    Vega leaves out every second one, until there are as few: 2, 10, 50."""
+    ticks = log_ticks(low, high)
+    return {"values": ticks, "tickCount": len(ticks)}
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -49,7 +49,7 @@ def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
             panels[label] = its
     bands = _bands(found)
     kinds = dict.fromkeys(each["band"] for each in bands)
-    caption = f"Each point is the mean over {found.series[0].step_s:g} s; p99 is over 10 s. " + (
+    caption = f"{_steps(panels)}. " + (
         "Bands: " + ", ".join(kinds) + "." if kinds else "The logs report no incident."
     )
     shown = dict.fromkeys(_name(each) for its in panels.values() for each in its)
@@ -57,6 +57,19 @@ def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
     description = f"{title}. {caption} {len(panels)} panels: {'; '.join(panels)}."
     drawn = tuple(_panel(label, its, series, bands, found.seconds) for label, its in panels.items())
     return theme.Chart(name, title, caption, description, drawn, _PANEL_PX, series)
+
+
+def _steps(panels: Mapping[str, Sequence[JoinedCourse]]) -> str:
+    """Over how many seconds a point is: the usual width of a step, then what has another one."""
+    named: dict[float, dict[str, None]] = {}
+    for label, its in panels.items():
+        is_alike = len({each.step_s for each in its}) == 1
+        for each in its:
+            names = named.setdefault(each.step_s, {})
+            names[label.partition(",")[0] if is_alike else _name(each)] = None
+    (usual, _), *others = named.items()
+    said = (f"{', '.join(names)} over {step:g} s" for step, names in others)
+    return "; ".join([f"Each point is over {usual:g} s", *said])
 
 
 def _bands(found: TraceEntry) -> list[dict[str, Any]]:

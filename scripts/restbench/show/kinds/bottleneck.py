@@ -24,6 +24,9 @@ from restbench.store.exported import RunExport
 NAME = "bottleneck"
 #: Up to this many sentences stand before the charts; more are folded.
 _FEW = 12
+_BY_LAW = (
+    " Where a block has too few answers for a mean, the time is users / throughput (Little's law)."
+)
 HOW_TO_READ = (
     "Service, client and database ms: CPU time per correct answer. All tiers that share cores are "
     "one station. CPU %: the utilisation of all cores, as the machine counts it. By law %: the "
@@ -190,11 +193,13 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
         f"is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed lines: predicted from "
         "the CPU times at the fewest users."
     )
+    levels = [level for of in panels.values() for family in of for level in family.levels]
+    by_law = any(level.row.value("mean_ms") is None for level in levels)
     return [
         lines.chart(
             f"{NAME}-{metric}",
             f"{title}: measured, and predicted by a queueing network",
-            caption,
+            caption + _BY_LAW * (by_law and metric == "mean_ms"),
             [_panel(name, label, of, metric, styles) for name, of in panels.items()],
             "Users",
             is_log=True,

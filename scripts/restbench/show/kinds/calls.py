@@ -27,6 +27,10 @@ PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
 _NOT_AT_ONCE = ("sequential", "document")
 _TRANSPORTS = {"rest": "REST", "soap": "SOAP", "zeep": "SOAP with zeep"}
+_OF_STUDY = (
+    "Symbols of the study: the gain that it reports for its optimised pipeline over a task pool, "
+    "times the limit of the task pool. "
+)
 #: The stages of a call, each with the number of its colour.
 _STAGES = {"S": 5, "C": 4, "D": 2, "P": 6}
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
@@ -218,10 +222,9 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
     return lines.chart(
         f"calls-{client}-{transport}",
         f"Speed-up over sequential calls: {client.capitalize()} client, {transport}",
-        "Dashed lines: the best possible speed-up of the strategy with the same colour. Symbols of "
-        "the study: the gain that it reports for its optimised pipeline over a task pool, times "
-        "the limit of the task pool. Geometric mean over blocks with its 95 % interval, where "
-        "there are several blocks.",
+        "Dashed lines: the best possible speed-up of the strategy with the same colour. "
+        + _OF_STUDY * (not PUBLISHED.keys().isdisjoint(panels))
+        + "Geometric mean over blocks with its 95 % interval, where there are several blocks.",
         [_panel(delay, group, rows, strategies) for delay, group in panels.items()],
         "Client threads",
         is_log=True,

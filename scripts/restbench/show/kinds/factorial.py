@@ -65,7 +65,8 @@ def sentence(found: Factorial) -> str:
     parts += [f"{each.name} {each.share_pct:.1f} %" for each in named]
     if unnamed := others[len(named) :]:
         share = sum(each.share_pct for each in unnamed)
-        parts.append(f"{len(unnamed)} more together {share:.1f} %")
+        together = " together" * (len(unnamed) > 1)
+        parts.append(f"{len(unnamed)} more{together} {share:.1f} %")
     rest = [f"{found.block_share_pct:.1f} % is between blocks"] if found.ss_blocks else []
     if found.degrees_of_freedom:
         rest.append(f"{found.error_share_pct:.1f} % is between runs of one cell")

@@ -94,7 +94,7 @@ def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
                 forest.Panel(name(each), "Ratio to best one", tuple(map(_entry, each.arrangements)))
                 for each in of
             ],
-            {"unbound": 0, "per-core": 1},
+            {"unbound": 0, "a core each": 1},
         )
         for service, of in services.items()
     ]
@@ -105,7 +105,7 @@ def _entry(each: Arrangement) -> forest.Entry:
     value is written at its end."""
     cell = each.row.cell
     line = f"{cell.instances} × {cell.strategy}{', a core each' * (cell.placement == 'per-core')}"
-    return forest.compared(each.to_best, each.row, line, cell.placement)
+    return forest.compared(each.to_best, each.row, line, wording.placement(cell))
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:

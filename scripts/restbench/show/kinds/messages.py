@@ -91,7 +91,7 @@ def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
     size = f"{cell.complexity} characters" if cell.complexity.isdigit() else cell.complexity
     load = ", ".join([size, *settings_of(cell), users_text(cell.users)])
     return (
-        f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
+        f"{service} does {readable(row.value('throughput_per_s'))} sends and pops "
         f"a second by {cell.technique} under {cell.strategy} ({load}){share}"
     )
 

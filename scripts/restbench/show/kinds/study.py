@@ -260,7 +260,7 @@ def _level(cell: Cell, factor: str) -> str:
     if factor == "strategy":
         same = cell.key == cell.strategy
         return cell.strategy if same else f"{cell.key} {cell.strategy}"
-    return str(getattr(cell, factor))
+    return wording.placement(cell) if factor == "placement" else str(getattr(cell, factor))
 
 
 def _style(plot: Plot, cell: Cell) -> int:

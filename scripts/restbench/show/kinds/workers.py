@@ -170,7 +170,7 @@ def _chart(grid: Grid) -> theme.Chart:
     cell = grid.cell
     behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
-        f"Colour: the ratio to the best of its column, darkest from {100 * CLASSES[0]:.0f} % on. "
+        f"Colour: the ratio to the best of its column, strongest from {100 * CLASSES[0]:.0f} % on. "
         f"±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     file = f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}"

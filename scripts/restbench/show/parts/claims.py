@@ -21,7 +21,7 @@ _LOOKS = {
     "reproduced": (doc.GOOD, 0),
     "contradicted": (doc.BAD, 1),
     "no-effect": (doc.BAD, 4),
-    "smaller-than-margin": (doc.BAD, 4),
+    "smaller-than-margin": (doc.BAD, 5),
     "not-measurable": (doc.WARNING, 7),
     "too-imprecise": (doc.WARNING, 6),
     "not-measured": (doc.SOFT, 6),
