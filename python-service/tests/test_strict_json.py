@@ -131,8 +131,10 @@ def test_a_member_twice_is_found_among_very_many() -> None:
 MEASURE = """
 import resource, sys
 from restbench_service.codec.matrix import MatrixJson
+from restbench_service.codec.messages import MessagesJson
 from restbench_service.workloads.workload import InvalidRequestError
 size, kind = int(sys.argv[2]), sys.argv[1]
+codec = MatrixJson(2**25)
 row = b'{"columnCount":%d,"rows":[{"value":%s}]}'
 one = row % (1, b'"1"')
 if kind == "unknown member":
@@ -141,12 +143,15 @@ elif kind == "unknown objects":
     body = b'{"u":[' + b"{}," * (size // 3) + b"1]}"
 elif kind == "unknown strings":
     body = b'{"u":[' + b"[]," * 40 + b'"\\\\n",' * (size // 5) + b"1]}"
+elif kind == "queues":
+    codec = MessagesJson("broadcast", 0, 9, "serial")
+    body = b'{"requestId":1,"sender":1,"queues":[' + b'"a",' * (size // 4) + b'"a"],"body":"x"}'
 else:
     wide = b"[" + b"999," * (size // 4 - 1) + b"1]"
     body = b'{"requestId":1,"matrixTwo":' + one + b',"matrixOne":' + row % (size // 4, wide) + b"}"
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    MatrixJson(2**25).decode(body, "")
+    codec.decode(body, "")
 except InvalidRequestError as error:
     print(error.code, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
@@ -159,6 +164,7 @@ except InvalidRequestError as error:
         ("unknown objects", "003"),
         ("unknown strings", "003"),
         ("arrays", "001"),
+        ("queues", "003"),
     ],
 )
 def test_a_large_body_is_read_slowly_within_the_stated_memory(kind: str, code: str) -> None:
