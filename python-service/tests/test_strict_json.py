@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from restbench_service.codec import codec
+from restbench_service.codec import codec, strict_json
 from restbench_service.codec.codec import MAX_CONCURRENTLY_READ_BYTES, Codec, readable_id
 from restbench_service.codec.logs import LogsJson
 from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE, MatrixJson
@@ -104,10 +105,11 @@ JSON_VALUES = st.recursive(
 
 
 @settings(max_examples=600)
-@given(st.lists(st.sampled_from(TOKENS), max_size=12))
-def test_any_text_is_judged_as_python_s_own_reader_judges_it(tokens: list[str]) -> None:
+@given(st.lists(st.sampled_from(TOKENS), max_size=12), st.sampled_from([5, strict_json._PIECE]))
+def test_any_text_is_judged_as_python_s_own_reader_judges_it(tokens: list[str], piece: int) -> None:
     body = "".join(tokens).encode()
-    assert fault(body) == reference(body)
+    with patch.object(strict_json, "_PIECE", piece):
+        assert fault(body) == reference(body)
 
 
 @settings(max_examples=300)
@@ -120,6 +122,13 @@ def test_well_formed_json_is_well_formed_until_it_is_spoilt(
     position = data.draw(st.integers(0, len(text)))
     body = (text[:position] + data.draw(st.sampled_from(TOKENS)) + text[position:]).encode()
     assert fault(body) == reference(body)
+
+
+@pytest.mark.parametrize("inside", ["[" * 40_000, "]" * 40_000])
+def test_brackets_in_a_long_string_are_no_levels(inside: str) -> None:
+    levels = "[" * 31 + "]" * 31
+    assert fault(f'["{inside}",{levels},"{inside}",{levels}]'.encode()) is None
+    assert fault(f'["{inside}",[{levels}],"{inside}",{levels}]'.encode()) is not None
 
 
 def test_a_member_twice_is_found_among_very_many() -> None:

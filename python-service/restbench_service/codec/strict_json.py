@@ -22,6 +22,8 @@ MANY_NAMES = 1000
 _STEPS = bytes.maketrans(b'[{]}"', b"\1\1\xff\xff\0")
 """What a bracket adds to the depth, as a signed byte; 0 for a quote."""
 _NO_STEPS = bytes(set(range(256)) - set(b'[{]}"'))
+_PIECE = 2**14
+"""How many steps are summed at once: few enough for 16 bits and for a core's cache."""
 _STRING_OR_REST = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?)\}' % (
@@ -87,8 +89,15 @@ def _is_too_deep(body: bytes) -> bool:
     if b"\\" in body:  # it may stand before a quote
         body = _outside_strings(body)
     steps = np.frombuffer(body.translate(_STEPS, _NO_STEPS), np.int8)
-    is_outside = (steps == 0).cumsum(dtype=np.uint8) % 2 == 0
-    return bool((steps * is_outside).cumsum(dtype=np.int32).max(initial=0) > MAX_DEPTH)
+    depth = quotes = 0
+    for begin in range(0, len(steps), _PIECE):
+        piece = steps[begin : begin + _PIECE]
+        quoted = (piece == 0).cumsum(dtype=np.uint8) + quotes & 1
+        depths = (piece * (1 - quoted)).cumsum(dtype=np.int16)
+        if depth + depths.max() > MAX_DEPTH:
+            return True
+        depth, quotes = depth + int(depths[-1]), quoted[-1]
+    return False
 
 
 def _outside_strings(body: bytes) -> bytes:
