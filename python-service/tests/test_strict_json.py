@@ -65,14 +65,12 @@ def deepest(text: str) -> int:
     depth = found = 0
     in_string = is_escaped = False
     for character in text:
-        if in_string:
-            in_string = is_escaped or character != '"'
-            is_escaped = character == "\\" and not is_escaped
-        elif character == '"':
-            in_string = True
-        else:
+        if character == '"' and not is_escaped:
+            in_string = not in_string
+        elif not in_string:
             depth += (character in "[{") - (character in "]}")
             found = max(found, depth)
+        is_escaped = character == "\\" and not is_escaped
     return found
 
 
