@@ -29,9 +29,12 @@ _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\
     STRING,
     STRING,
 )
-_NAME = re.compile(rb"(?>(?:%b[\s,]*+){1,1000})|(%b)(\s*+:)?|[{}]" % (_UP_TO_ONE_MEMBER, STRING))
-"""A run of objects with one member at most, such as a matrix's rows, which can be skipped; or a
-string (group 1), with a colon (group 2) if it is a member's name; or a brace.
+_NAME = re.compile(
+    rb"(?>(?:(?:%b|%b(?!\s*+:))[\s,]*+){1,1000})|(%b)\s*+:|[{}]"
+    % (_UP_TO_ONE_MEMBER, STRING, STRING)
+)
+"""A run of strings that are no names and of objects with one member at most, such as a matrix's
+rows, which can be skipped; or a member's name (group 1); or a brace.
 
 A group whose last repetition can fail half-way is atomic, not possessive: before Python 3.11.5 a
 possessive group keeps what that repetition has matched. The number of repetitions is bounded,
@@ -119,11 +122,8 @@ def _has_member_twice(body: bytes) -> bool:
     """Whether an object of a well-formed body has a member twice, compared by 64-bit hashes."""
     objects: list[array[int]] = []
     for token in _NAME.finditer(body):
-        if token.lastindex == 2:
-            name = token[1]
+        if name := token[1]:
             objects[-1].append(hash(json.loads(name) if b"\\" in name else name[1:-1].decode()))
-        elif token.lastindex == 1:
-            continue
         elif body[token.end() - 1 : token.end()] == b"{":
             objects.append(array("q"))
         elif token.end() - token.start() == 1 and _is_any_twice(objects.pop()):
